@@ -1,0 +1,5 @@
+//! SCL: a small declarative workflow language with physical units.
+
+pub mod diagnostic;
+pub mod source;
+pub mod syntax;

@@ -1,0 +1,3 @@
+//! The `scl` command.
+
+fn main() {}
