@@ -1,6 +1,8 @@
 //! SCL: a small declarative workflow language with physical units.
 
 pub mod diagnostic;
+pub mod ops;
 pub mod source;
 pub mod syntax;
 pub mod units;
+pub mod value;

@@ -1,0 +1,86 @@
+//! Three-valued logic: `None` is null, which may still turn out to be either.
+
+use super::compare::equal;
+use super::fault;
+use crate::diagnostic::Fault;
+use crate::value::{Column, Series, Value};
+
+/// A value as an operand of logic; a fault for what is neither boolean nor null.
+pub fn truth(value: &Value) -> Result<Option<bool>, Fault> {
+    match value {
+        Value::Bool(bool) => Ok(Some(*bool)),
+        other if other.is_null() => Ok(None),
+        other => Err(fault::kinds("logic", &format!("Invalid type in expression: {} is not Boolean", other.type_name()))),
+    }
+}
+
+/// The elements of a series as operands of logic; a fault when it is not boolean.
+pub fn truths(series: &Series) -> Result<Vec<Option<bool>>, Fault> {
+    match &series.data {
+        Column::Bool(bools) => Ok(bools.iter().collect()),
+        data if data.null_count() == data.len() => Ok(vec![None; data.len()]),
+        data => Err(fault::kinds("any or all", &format!("Series must be of type Boolean, not {}", data.type_name()))),
+    }
+}
+
+/// `not`
+pub fn not(operand: Option<bool>) -> Option<bool> {
+    operand.map(|operand| !operand)
+}
+
+/// `and`: false as soon as one operand is.
+pub fn and(left: Option<bool>, right: Option<bool>) -> Option<bool> {
+    match (left, right) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        (None, _) | (_, None) => None,
+    }
+}
+
+/// `or`: true as soon as one operand is.
+pub fn or(left: Option<bool>, right: Option<bool>) -> Option<bool> {
+    not(and(not(left), not(right)))
+}
+
+/// `any(…)`, which looks no further than the first true operand.
+pub fn any(operands: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
+    not(all(operands.into_iter().map(not)))
+}
+
+/// `all(…)`, which looks no further than the first false operand.
+pub fn all(operands: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
+    let mut result = Some(true);
+    for operand in operands {
+        result = and(result, operand);
+        if result == Some(false) {
+            break;
+        }
+    }
+    result
+}
+
+/// `item in (set…)`: true when an element is equal (units are converted), else null when an element is missing, else false.
+///
+/// A missing item is in the set when the set has a missing element. An item that no element could equal by its type is not in the
+/// set, whatever is missing.
+pub fn membership(item: &Value, set: impl IntoIterator<Item = Value>) -> Option<bool> {
+    let mut missing = false;
+    let mut typed = false;
+    let mut foreign = true;
+    for element in set {
+        if element.is_null() {
+            if item.is_null() {
+                return Some(true);
+            }
+            missing = true;
+            continue;
+        }
+        typed = true;
+        foreign &= element.type_name() != item.type_name();
+        if equal(item, &element) == Some(true) {
+            return Some(true);
+        }
+    }
+    let open = missing && !item.is_null() && !(typed && foreign);
+    if open { None } else { Some(false) }
+}
