@@ -1,5 +1,6 @@
 //! SCL: a small declarative workflow language with physical units.
 
+pub mod builtin;
 pub mod diagnostic;
 pub mod ops;
 pub mod source;
