@@ -3,6 +3,7 @@
 pub mod builtin;
 pub mod diagnostic;
 pub mod ops;
+pub mod resources;
 pub mod source;
 pub mod syntax;
 pub mod units;
