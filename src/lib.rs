@@ -1,7 +1,9 @@
 //! SCL: a small declarative workflow language with physical units.
 
 pub mod builtin;
+pub mod check;
 pub mod diagnostic;
+pub mod model;
 pub mod ops;
 pub mod resources;
 pub mod source;

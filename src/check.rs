@@ -1,0 +1,43 @@
+//! From tree to model: names are resolved, units and requests understood, types inferred; every fault is found that can be found
+//! without evaluating anything.
+//!
+//! The order: names are collected ([`names`]), statements lowered to the model's trees ([`lower`]), cycles refused ([`cycles`]),
+//! then types inferred in the order of dependence ([`types`]). Where a part is faulty its type is unknown, so that one fault gives
+//! one diagnostic.
+
+use crate::diagnostic::{Diagnostic, has_errors};
+use crate::model::Model;
+use crate::syntax::ast::Ast;
+
+mod annotations;
+mod cycles;
+mod faults;
+mod lower;
+mod names;
+mod types;
+
+/// How a program is going to be evaluated; a few rules depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Locally, expression by expression.
+    Instant,
+    /// Locally, after everything was checked.
+    Deferred,
+    /// As a graph of tasks, annotated ones as jobs.
+    Workflow,
+}
+
+/// Checks a whole program. Without errors among the diagnostics the model is complete; otherwise it must not be run.
+pub fn check(ast: &Ast, mode: Mode) -> (Model, Vec<Diagnostic>) {
+    let (names, mut diagnostics) = names::collect(ast, mode);
+    let (mut model, faults) = lower::lower(ast, &names, mode);
+    diagnostics.extend(faults);
+    let (order, faults) = cycles::order(&model);
+    diagnostics.extend(faults);
+    if let Some(order) = order {
+        diagnostics.extend(types::infer(&mut model, &order));
+    }
+    diagnostics.sort_by_key(|diagnostic| (diagnostic.span().file, diagnostic.span().start));
+    debug_assert!(has_errors(&diagnostics) || model.variables.len() == names.variables.len());
+    (model, diagnostics)
+}

@@ -1,0 +1,236 @@
+//! Types of calls, map, filter, reduce and of sum, any, all.
+
+use std::sync::Arc;
+
+use super::{Checker, Scope, add};
+use crate::builtin;
+use crate::check::faults;
+use crate::model::{AggregateKind, Callee, Expr, FunctionId, NativeName, NumberType, Type};
+use crate::source::Span;
+
+impl Checker<'_> {
+    pub(super) fn user_call(&mut self, span: Span, id: FunctionId, arguments: &[Expr], scope: &Scope) -> Type {
+        let types: Vec<Type> = arguments.iter().map(|argument| self.infer(argument, scope)).collect();
+        let function = &self.functions[id.index()];
+        let expected = function.parameters.len();
+        if types.len() != expected {
+            let takes = format!("{expected} {}", if expected == 1 { "argument" } else { "arguments" });
+            let fault = faults::arity(span, &function.name, &takes, types.len()).label(function.name_span, "defined here");
+            return self.say(fault);
+        }
+        self.call(id, &types, Some(span))
+    }
+
+    pub(super) fn native_call(&mut self, span: Span, name: &NativeName, arguments: &[Expr], scope: &Scope) -> Type {
+        for argument in arguments {
+            self.infer(argument, scope);
+        }
+        self.native_arity(span, name, arguments.len());
+        Type::Any
+    }
+
+    fn native_arity(&mut self, span: Span, name: &NativeName, count: usize) {
+        let Some(native) = builtin::native(&name.module, &name.name) else { return };
+        if !native.arity.accepts(count) {
+            self.say(faults::arity(span, &name.name, &arity_text(native.arity), count));
+        }
+    }
+
+    /// The type of what a lambda or function gives for parameters of some types.
+    fn apply(&mut self, function: &Callee, parameters: &[Type], scope: &Scope) -> Type {
+        match function {
+            Callee::Lambda { body, .. } => self.infer(body, &Scope { parameters, outer: Some(scope) }),
+            Callee::Function(id, span) => self.call(*id, parameters, Some(*span)),
+            Callee::Native(..) => Type::Any,
+        }
+    }
+
+    /// How many parameters it has, when that is one number.
+    fn parameters(&self, function: &Callee) -> Option<usize> {
+        match function {
+            Callee::Lambda { parameters, .. } => Some(parameters.len()),
+            Callee::Function(id, _) => Some(self.functions[id.index()].parameters.len()),
+            Callee::Native(..) => None,
+        }
+    }
+
+    /// Whether the function takes as many parameters as it will get; says so when not.
+    fn takes(&mut self, function: &Callee, what: &str, count: usize) -> bool {
+        if let Callee::Native(name, span) = function {
+            self.native_arity(*span, name, count);
+        }
+        match self.parameters(function) {
+            Some(found) if found != count => {
+                self.say(faults::callee_arity(callee_span(function), what, count, found));
+                false
+            }
+            _ => true,
+        }
+    }
+
+    pub(super) fn map(&mut self, span: Span, name: &Arc<str>, function: &Callee, inputs: &[Expr], scope: &Scope) -> Type {
+        let mut elements = Vec::with_capacity(inputs.len());
+        let mut rows: Option<(Span, usize)> = None;
+        for input in inputs {
+            let ty = self.infer(input, scope);
+            let Some((element, len)) = element(&ty) else {
+                return self.say(faults::iterate_input(input.span, "map", &ty));
+            };
+            if let Some(len) = len {
+                match rows {
+                    Some((at, first)) if first != len => return self.say(faults::map_lengths((at, first), (input.span, len))),
+                    _ => rows = rows.or(Some((input.span, len))),
+                }
+            }
+            elements.push(element);
+        }
+        if let Callee::Native(native, span) = function {
+            self.native_arity(*span, native, inputs.len());
+        }
+        if let Some(found) = self.parameters(function)
+            && found != inputs.len()
+        {
+            return self.say(faults::map_arity(if inputs.len() > found { span } else { callee_span(function) }, found, inputs.len()));
+        }
+        let len = rows.map(|(_, len)| len);
+        match self.apply(function, &elements, scope) {
+            Type::Dict(columns) => Type::Table { columns, len },
+            other => Type::Series { element: Arc::new(other), len, name: Some(name.clone()) },
+        }
+    }
+
+    pub(super) fn filter(&mut self, name: &Arc<str>, function: &Callee, input: &Expr, scope: &Scope) -> Type {
+        let ty = self.infer(input, scope);
+        let Some((element, _)) = element(&ty) else {
+            return self.say(faults::iterate_input(input.span, "filter", &ty));
+        };
+        if !self.takes(function, "filter", 1) {
+            return Type::Any;
+        }
+        let kept = self.apply(function, &[element], scope);
+        if !matches!(kept, Type::Bool | Type::Any) {
+            let at = match function {
+                Callee::Lambda { body, .. } => body.span,
+                Callee::Function(_, span) | Callee::Native(_, span) => *span,
+            };
+            return self.say(faults::filter_type(at, &kept));
+        }
+        match ty {
+            Type::Series { element, .. } => Type::Series { element, len: None, name: Some(name.clone()) },
+            Type::Table { columns, .. } => Type::Table { columns, len: None },
+            _ => Type::Any,
+        }
+    }
+
+    pub(super) fn reduce(&mut self, function: &Callee, input: &Expr, scope: &Scope) -> Type {
+        let ty = self.infer(input, scope);
+        let Some((element, _)) = element(&ty) else {
+            return self.say(faults::iterate_input(input.span, "reduce", &ty));
+        };
+        if !self.takes(function, "reduce", 2) {
+            return Type::Any;
+        }
+        let result = self.apply(function, &[element.clone(), element], scope);
+        match (ty, result) {
+            (Type::Table { .. }, Type::Dict(columns)) => Type::Table { columns, len: Some(1) },
+            (Type::Series { .. }, result) => result.without_unit(),
+            _ => Type::Any,
+        }
+    }
+
+    pub(super) fn aggregate(&mut self, kind: AggregateKind, arguments: &[Expr], scope: &Scope) -> Type {
+        let types: Vec<Type> = arguments.iter().map(|argument| self.infer(argument, scope)).collect();
+        match (kind, types.as_slice()) {
+            (AggregateKind::Sum, [series @ Type::Series { element, .. }]) => self.sum_of_series(arguments[0].span, series, element),
+            (AggregateKind::Sum, [ty]) if is_collection(ty) => self.say(faults::series_needed(arguments[0].span, "sum", ty)),
+            (AggregateKind::Sum, _) => self.sum_of_scalars(arguments, &types),
+            (AggregateKind::Any | AggregateKind::All, [Type::Series { element, .. }]) => {
+                if !matches!(**element, Type::Bool | Type::Any) {
+                    self.say(faults::series_of(arguments[0].span, word(kind), "booleans", &types[0]));
+                }
+                Type::Bool
+            }
+            (AggregateKind::Any | AggregateKind::All, [ty]) if is_collection(ty) => {
+                self.say(faults::series_needed(arguments[0].span, word(kind), ty));
+                Type::Bool
+            }
+            (AggregateKind::Any | AggregateKind::All, types) => {
+                for (argument, ty) in arguments.iter().zip(types) {
+                    if !matches!(ty, Type::Bool | Type::Any) {
+                        self.say(faults::scalars_needed(argument.span, word(kind), "booleans", ty));
+                    }
+                }
+                Type::Bool
+            }
+        }
+    }
+
+    fn sum_of_series(&mut self, span: Span, series: &Type, element: &Type) -> Type {
+        match element {
+            Type::Number { .. } => element.clone(),
+            Type::Any => Type::number(NumberType::Number),
+            _ => self.say(faults::series_of(span, "sum", "numbers", series)),
+        }
+    }
+
+    fn sum_of_scalars(&mut self, arguments: &[Expr], types: &[Type]) -> Type {
+        let mut total = None;
+        for (argument, ty) in arguments.iter().zip(types) {
+            if !matches!(ty, Type::Number { .. } | Type::Any) {
+                return self.say(faults::scalars_needed(argument.span, "sum", "numbers", ty));
+            }
+            let term = self.number(argument, ty, "`sum`");
+            total = Some(total.map_or(term.clone(), |total| add(&total, &term)));
+        }
+        total.unwrap_or(Type::Any)
+    }
+}
+
+fn arity_text(arity: builtin::Arity) -> String {
+    match (arity.min, arity.max) {
+        (1, Some(1)) => "1 argument".to_owned(),
+        (min, Some(max)) if min == max => format!("{min} arguments"),
+        (min, Some(max)) => format!("{min} to {max} arguments"),
+        (min, None) => format!("{min} or more arguments"),
+    }
+}
+
+/// What a function gets of each element, and how many there are; `None` when there are no elements.
+fn element(ty: &Type) -> Option<(Type, Option<usize>)> {
+    match ty {
+        Type::Any => Some((Type::Any, None)),
+        Type::Series { element, len, .. } => Some((as_parameter(element), *len)),
+        Type::Table { columns, len } => {
+            let members = columns.as_ref().map(|columns| columns.iter().map(|(name, ty)| (name.clone(), as_parameter(ty))).collect());
+            Some((Type::Dict(members), *len))
+        }
+        Type::Bool | Type::Str | Type::Number { .. } | Type::Tuple(_) | Type::Dict(_) | Type::Array { .. } | Type::Function => None,
+    }
+}
+
+/// A unit is not carried into a lambda: an integer that meets another may become a float there.
+fn as_parameter(element: &Type) -> Type {
+    match element {
+        // `sum` of an array element is fine, though that of an array variable is not
+        Type::Array { .. } => Type::Any,
+        _ => element.without_unit(),
+    }
+}
+
+fn is_collection(ty: &Type) -> bool {
+    matches!(ty, Type::Tuple(_) | Type::Dict(_) | Type::Table { .. } | Type::Array { .. } | Type::Series { .. })
+}
+
+fn word(kind: AggregateKind) -> &'static str {
+    match kind {
+        AggregateKind::Sum => "sum",
+        AggregateKind::Any => "any",
+        AggregateKind::All => "all",
+    }
+}
+
+fn callee_span(function: &Callee) -> Span {
+    match function {
+        Callee::Lambda { span, .. } | Callee::Function(_, span) | Callee::Native(_, span) => *span,
+    }
+}
