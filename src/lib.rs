@@ -3,6 +3,7 @@
 pub mod builtin;
 pub mod check;
 pub mod diagnostic;
+pub mod eval;
 pub mod graph;
 pub mod model;
 pub mod ops;
