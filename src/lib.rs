@@ -1,14 +1,18 @@
 //! SCL: a small declarative workflow language with physical units.
 
+pub mod batch;
 pub mod builtin;
 pub mod check;
 pub mod diagnostic;
 pub mod eval;
 pub mod graph;
+pub mod job;
 pub mod model;
 pub mod ops;
 pub mod resources;
 pub mod source;
+pub mod store;
 pub mod syntax;
 pub mod units;
 pub mod value;
+pub mod worker;

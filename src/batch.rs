@@ -1,0 +1,116 @@
+//! Batch systems: whatever runs job directories as processes of their own.
+//!
+//! The trait works on whole sets, because a cluster's client costs tens of milliseconds a call and knows job arrays. It never
+//! blocks on a job. A batch system's word is the second evidence of how a job ended; the first is the job's own manifest
+//! ([`verdict`]).
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::diagnostic::Fault;
+use crate::job::{Attempt, Cause, Digest, FileError, Outcome};
+use crate::resources::Request;
+
+pub mod local;
+
+/// The environment variable with the CPUs that a process is to keep to: `0,1,4`.
+pub const CPUS: &str = "SCL_CPUS";
+
+/// An attempt to run.
+#[derive(Clone, Debug)]
+pub struct JobSpec {
+    /// The task, for people.
+    pub name: Arc<str>,
+    /// The task, for look-ups.
+    pub key: Digest,
+    /// Where it is described.
+    pub attempt: Attempt,
+    /// What to reserve.
+    pub request: Request,
+    /// Jobs of one number come from one statement, differ in nothing but their directories, and may become one job array.
+    pub group: Option<u32>,
+}
+
+/// How a batch system calls a job.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BatchId(pub Arc<str>);
+
+impl fmt::Display for BatchId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+/// What a batch system says of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum JobState {
+    /// It has not begun.
+    Waiting,
+    /// It has begun.
+    Running,
+    /// It is over; without a fault, as far as the batch system can see, or with this cause.
+    Ended(Result<(), Cause>),
+    /// The batch system cannot say: no evidence of anything.
+    Unknown,
+}
+
+/// Why a job was not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SubmitError {
+    /// It may be taken later: a limit for the user, a server that does not answer.
+    #[error("{}", .0.message)]
+    Transient(Fault),
+    /// It will never be taken.
+    #[error("{}", .0.message)]
+    Permanent(Fault),
+}
+
+/// What all jobs together may use at one time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capacity {
+    /// Cores.
+    pub cores: u32,
+    /// Bytes.
+    pub memory: u64,
+}
+
+/// Something that runs jobs.
+pub trait BatchSystem {
+    /// As in the configuration: `local`, …
+    fn name(&self) -> &str;
+
+    /// Whether a request can ever be satisfied; to be asked before anything runs.
+    fn check(&self, request: &Request) -> Result<(), Fault>;
+
+    /// What all jobs together may use, where that is known and fixed.
+    fn capacity(&self) -> Option<Capacity>;
+
+    /// The jobs of an earlier run that still wait or run, by attempt. To be asked before anything is submitted again: what was
+    /// submitted by a program that was killed goes on.
+    fn find(&mut self, jobs: &[JobSpec]) -> Vec<Result<Option<BatchId>, Fault>>;
+
+    /// Takes jobs in this order; one answer for each.
+    fn submit(&mut self, jobs: &[JobSpec]) -> Vec<Result<BatchId, SubmitError>>;
+
+    /// The state of each of these jobs. It must be called again and again: some batch systems live only in this call.
+    fn poll(&mut self, ids: &[BatchId]) -> Vec<JobState>;
+
+    /// Asks for the end of each of these jobs; a job that is over is no fault. They are over when [`BatchSystem::poll`] says so.
+    fn cancel(&mut self, ids: &[BatchId]) -> Vec<Result<(), Fault>>;
+}
+
+/// How an attempt ended, by its manifest or else by the batch system's word; nothing while it may still go on.
+///
+/// A job that was sent a signal knows no more than that; there the batch system's word counts if it says more. On a network
+/// filesystem a manifest may appear after its job has ended: a [`Cause::Unknown`] end deserves a second look.
+pub fn verdict(attempt: &Attempt, state: &JobState) -> Result<Option<Outcome>, FileError> {
+    let outcome = attempt.manifest()?.map(|manifest| manifest.outcome);
+    let cause = match (outcome, state) {
+        (Some(Outcome::Failure { cause: Cause::Signal { .. }, .. }), JobState::Ended(Err(cause))) if cause.is_purpose() => cause.clone(),
+        (Some(outcome), _) => return Ok(Some(outcome)),
+        (None, JobState::Waiting | JobState::Running | JobState::Unknown) => return Ok(None),
+        (None, JobState::Ended(Ok(()))) => Cause::Unknown { reason: "the process ended well, but left no manifest".to_owned() },
+        (None, JobState::Ended(Err(cause))) => cause.clone(),
+    };
+    Ok(Some(Outcome::Failure { cause, diagnostics: Vec::new() }))
+}

@@ -1,0 +1,404 @@
+//! Processes of this machine.
+//!
+//! Each job is a process in a group of its own, given CPUs that no other job has; never more cores and memory are handed out than
+//! this process may use. Nothing here waits: [`BatchSystem::poll`] looks who has ended, ends who is over its time, and begins what
+//! fits. A job holds itself to its limits; the walltime is enforced from here too, later, in case that it cannot.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, killpg};
+use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
+use nix::unistd::Pid;
+
+use super::{BatchId, BatchSystem, CPUS, Capacity, JobSpec, JobState, SubmitError};
+use crate::diagnostic::Fault;
+use crate::job::{Attempt, Cause, FileError, Holder, Life, quote};
+use crate::resources::Request;
+use admission::Need;
+
+pub use machine::{Machine, affinity};
+
+mod admission;
+mod machine;
+
+/// How many of those who wait are looked at: enough to fill a machine, and the same effort however long the queue is.
+const WINDOW: usize = 100;
+
+/// Libraries start as many threads as these say.
+const THREADS: [&str; 5] = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS"];
+
+/// The program that runs an attempt: its path and arguments, to which the attempt's directory is added.
+#[derive(Clone, Debug)]
+pub struct Launcher {
+    /// An executable file.
+    pub program: PathBuf,
+    /// What stands before the directory.
+    pub arguments: Vec<OsString>,
+}
+
+impl Launcher {
+    /// This program's `exec` command.
+    pub fn this_program() -> Result<Self, Fault> {
+        let program = std::env::current_exe().map_err(|error| Fault::new("E0811", format!("cannot find this program's file: {error}")))?;
+        Ok(Launcher { program, arguments: vec!["exec".into()] })
+    }
+}
+
+/// The batch system of this machine.
+#[derive(Debug)]
+pub struct Local {
+    launcher: Launcher,
+    machine: Machine,
+    jobs: BTreeMap<BatchId, Entry>,
+    queue: VecDeque<BatchId>,
+    count: u64,
+    patience: Patience,
+}
+
+/// How long a process may take to do what it is asked.
+#[derive(Clone, Copy, Debug)]
+struct Patience {
+    /// From the request to end until the end by force.
+    grace: Duration,
+    /// From the end of its walltime, at which it should end itself, until it is asked to.
+    late: Duration,
+    /// The same as `grace`, when nobody polls any more.
+    farewell: Duration,
+}
+
+const PATIENCE: Patience = Patience { grace: Duration::from_secs(5), late: Duration::from_secs(10), farewell: Duration::from_secs(1) };
+
+#[derive(Debug)]
+enum Entry {
+    Waiting(Box<JobSpec>),
+    Running(Process),
+    Ended(Result<(), Cause>),
+}
+
+#[derive(Debug)]
+struct Process {
+    handle: Handle,
+    cpus: Vec<usize>,
+    memory: u64,
+    began: Instant,
+    walltime: Option<Duration>,
+    /// Why it is being ended, and when it will be ended by force.
+    ending: Option<(Cause, Instant)>,
+}
+
+#[derive(Debug)]
+enum Handle {
+    /// Begun here.
+    Child(Child),
+    /// Begun by an earlier run of this program.
+    Adopted(Holder),
+}
+
+impl Local {
+    /// Runs attempts with this launcher on this machine.
+    pub fn new(launcher: Launcher, machine: Machine) -> Self {
+        Local { launcher, machine, jobs: BTreeMap::new(), queue: VecDeque::new(), count: 0, patience: PATIENCE }
+    }
+
+    fn accept(&mut self, job: &JobSpec) -> Result<BatchId, SubmitError> {
+        self.check(&job.request).map_err(SubmitError::Permanent)?;
+        let id = self.new_id();
+        self.jobs.insert(id.clone(), Entry::Waiting(Box::new(job.clone())));
+        self.queue.push_back(id.clone());
+        Ok(id)
+    }
+
+    fn new_id(&mut self) -> BatchId {
+        self.count += 1;
+        BatchId(format!("{}-{}", std::process::id(), self.count).into())
+    }
+
+    /// Takes over a process that an earlier run began, with all that it uses.
+    fn adopt(&mut self, job: &JobSpec) -> Result<Option<BatchId>, FileError> {
+        let Some(holder) = job.attempt.holder()?.filter(|holder| holder.life() == Life::Here) else { return Ok(None) };
+        if let Some(id) = self.adopted(&holder) {
+            return Ok(Some(id.clone()));
+        }
+        let id = self.new_id();
+        let cpus = holder.cpus.clone();
+        let process = Process::new(Handle::Adopted(holder), cpus, &job.request, Instant::now());
+        self.jobs.insert(id.clone(), Entry::Running(process));
+        Ok(Some(id))
+    }
+
+    fn adopted(&self, holder: &Holder) -> Option<&BatchId> {
+        let is_it = |entry: &Entry| match entry {
+            Entry::Running(process) => matches!(&process.handle, Handle::Adopted(adopted) if adopted == holder),
+            Entry::Waiting(_) | Entry::Ended(_) => false,
+        };
+        self.jobs.iter().find(|(_, entry)| is_it(entry)).map(|(id, _)| id)
+    }
+
+    fn reap(&mut self, now: Instant) {
+        for entry in self.jobs.values_mut() {
+            if let Entry::Running(process) = entry
+                && let Some(end) = process.look(now, self.patience)
+            {
+                *entry = Entry::Ended(end);
+            }
+        }
+    }
+
+    fn begin_what_fits(&mut self, now: Instant) {
+        while let Some(id) = self.next(now).and_then(|place| self.queue.remove(place)) {
+            if let Some(Entry::Waiting(job)) = self.jobs.get(&id) {
+                let entry = self.begin(job, now);
+                self.jobs.insert(id, entry);
+            }
+        }
+    }
+
+    fn next(&self, now: Instant) -> Option<usize> {
+        let running: Vec<_> = self.running().map(|process| process.need(now)).collect();
+        let waiting: Vec<_> = self.queue.iter().take(WINDOW).filter_map(|id| self.jobs.get(id)).map(|entry| entry.need(now)).collect();
+        admission::next(self.machine.capacity(), &running, &waiting)
+    }
+
+    fn begin(&self, job: &JobSpec, now: Instant) -> Entry {
+        let in_use: Vec<_> = self.running().flat_map(|process| process.cpus.iter().copied()).collect();
+        let cpus = self.machine.choose(&in_use, job.request.cores().get());
+        match launch(&self.launcher, job, &cpus) {
+            Ok(child) => Entry::Running(Process::new(Handle::Child(child), cpus, &job.request, now)),
+            Err(error) => Entry::Ended(Err(Cause::NeverStarted { reason: error.to_string() })),
+        }
+    }
+
+    fn running(&self) -> impl Iterator<Item = &Process> {
+        self.jobs.values().filter_map(|entry| match entry {
+            Entry::Running(process) => Some(process),
+            Entry::Waiting(_) | Entry::Ended(_) => None,
+        })
+    }
+
+    fn end(&mut self, id: &BatchId, now: Instant) {
+        match self.jobs.get_mut(id) {
+            Some(entry @ Entry::Waiting(_)) => {
+                *entry = Entry::Ended(Err(Cause::Cancelled));
+                self.queue.retain(|waiting| waiting != id);
+            }
+            Some(Entry::Running(process)) => process.end(Cause::Cancelled, now + self.patience.grace),
+            Some(Entry::Ended(_)) | None => {}
+        }
+    }
+}
+
+impl BatchSystem for Local {
+    fn name(&self) -> &str {
+        "local"
+    }
+
+    fn check(&self, request: &Request) -> Result<(), Fault> {
+        let capacity = self.machine.capacity();
+        if request.cores().get() > capacity.cores {
+            let message = format!("{} cores are requested, but this machine has {} for us", request.cores(), capacity.cores);
+            return Err(Fault::new("E0810", message).help("request fewer cores, or run it on a larger machine"));
+        }
+        let memory = request.memory_bytes().unwrap_or(0);
+        if memory > capacity.memory {
+            let (memory, most) = (memory.div_ceil(1 << 20), capacity.memory >> 20);
+            let message = format!("{memory} MiB of memory in all are requested, but this machine has {most} MiB for us");
+            return Err(Fault::new("E0812", message).help("request less memory per core, or fewer cores, or run it on a larger machine"));
+        }
+        Ok(())
+    }
+
+    fn capacity(&self) -> Option<Capacity> {
+        Some(self.machine.capacity())
+    }
+
+    fn find(&mut self, jobs: &[JobSpec]) -> Vec<Result<Option<BatchId>, Fault>> {
+        jobs.iter().map(|job| self.adopt(job).map_err(Fault::from)).collect()
+    }
+
+    fn submit(&mut self, jobs: &[JobSpec]) -> Vec<Result<BatchId, SubmitError>> {
+        let answers = jobs.iter().map(|job| self.accept(job)).collect();
+        self.begin_what_fits(Instant::now());
+        answers
+    }
+
+    fn poll(&mut self, ids: &[BatchId]) -> Vec<JobState> {
+        let now = Instant::now();
+        self.reap(now);
+        self.begin_what_fits(now);
+        ids.iter().map(|id| self.jobs.get(id).map_or(JobState::Unknown, Entry::state)).collect()
+    }
+
+    fn cancel(&mut self, ids: &[BatchId]) -> Vec<Result<(), Fault>> {
+        let now = Instant::now();
+        ids.iter().for_each(|id| self.end(id, now));
+        vec![Ok(()); ids.len()]
+    }
+}
+
+/// No process outlives the one that asked for it, unless that one is killed. Each is asked to end, for only it knows all that it
+/// has started, and ended by force if it does not hurry.
+impl Drop for Local {
+    fn drop(&mut self) {
+        let mut left: Vec<_> = std::mem::take(&mut self.jobs).into_values().filter_map(Entry::into_process).collect();
+        left.iter().for_each(|process| process.signal(Signal::SIGTERM));
+        let force = Instant::now() + self.patience.farewell;
+        while left.iter().any(|process| !process.handle.is_over()) && Instant::now() < force {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        for process in &mut left {
+            process.signal(Signal::SIGKILL);
+            // There is nobody left to tell how it ended.
+            let _ = process.handle.bury(None);
+        }
+    }
+}
+
+impl Entry {
+    fn into_process(self) -> Option<Process> {
+        match self {
+            Entry::Running(process) => Some(process),
+            Entry::Waiting(_) | Entry::Ended(_) => None,
+        }
+    }
+
+    fn state(&self) -> JobState {
+        match self {
+            Entry::Waiting(_) => JobState::Waiting,
+            Entry::Running(_) => JobState::Running,
+            Entry::Ended(end) => JobState::Ended(end.clone()),
+        }
+    }
+
+    fn need(&self, now: Instant) -> Need {
+        match self {
+            Entry::Waiting(job) => {
+                Need { cores: job.request.cores().get(), memory: job.request.memory_bytes().unwrap_or(0), time: job.request.duration() }
+            }
+            Entry::Running(process) => process.need(now),
+            Entry::Ended(_) => Need { cores: 0, memory: 0, time: Some(Duration::ZERO) },
+        }
+    }
+}
+
+impl Handle {
+    fn pid(&self) -> Pid {
+        match self {
+            Handle::Child(child) => Pid::from_raw(child.id().cast_signed()),
+            Handle::Adopted(holder) => Pid::from_raw(holder.pid.cast_signed()),
+        }
+    }
+
+    /// Whether it has ended, without taking note of it.
+    fn is_over(&self) -> bool {
+        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        match self {
+            Handle::Child(_) => !matches!(waitid(Id::Pid(self.pid()), flags), Ok(WaitStatus::StillAlive)),
+            Handle::Adopted(holder) => holder.life() != Life::Here,
+        }
+    }
+
+    /// How it ended, now that it has; `ending` is why it was made to.
+    fn bury(&mut self, ending: Option<Cause>) -> Result<(), Cause> {
+        match (self, ending) {
+            (Handle::Child(child), ending) => match child.wait() {
+                Ok(status) => judge(status, ending),
+                Err(error) => Err(Cause::Unknown { reason: error.to_string() }),
+            },
+            (Handle::Adopted(_), Some(cause)) => Err(cause),
+            // Its manifest must say; only a parent learns of an exit status.
+            (Handle::Adopted(_), None) => Ok(()),
+        }
+    }
+}
+
+impl Process {
+    fn new(handle: Handle, cpus: Vec<usize>, request: &Request, began: Instant) -> Self {
+        let memory = request.memory_bytes().unwrap_or(0);
+        Process { handle, cpus, memory, began, walltime: request.duration(), ending: None }
+    }
+
+    fn need(&self, now: Instant) -> Need {
+        let time = self.walltime.map(|walltime| walltime.saturating_sub(now.duration_since(self.began)));
+        Need { cores: self.cpus.len() as u32, memory: self.memory, time }
+    }
+
+    /// How it ended, if it did; if not, it is ended when it is time to.
+    fn look(&mut self, now: Instant, patience: Patience) -> Option<Result<(), Cause>> {
+        if self.handle.is_over() {
+            // What it started and left behind goes with it: a child's number is not free before it is waited for.
+            self.signal(Signal::SIGKILL);
+            let cause = self.ending.take().map(|(cause, _)| cause);
+            return Some(self.handle.bury(cause));
+        }
+        match (&self.ending, self.walltime) {
+            (Some((_, force)), _) if now >= *force => self.signal(Signal::SIGKILL),
+            (None, Some(walltime)) if now.duration_since(self.began) >= walltime.saturating_add(patience.late) => {
+                self.end(Cause::Walltime { limit_ns: u64::try_from(walltime.as_nanos()).unwrap_or(u64::MAX) }, now + patience.grace);
+            }
+            (Some(_), _) | (None, _) => {}
+        }
+        None
+    }
+
+    /// Asks it to end, and remembers when to insist.
+    fn end(&mut self, cause: Cause, force: Instant) {
+        if self.ending.is_none() {
+            self.signal(Signal::SIGTERM);
+            self.ending = Some((cause, force));
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        let ours = match &self.handle {
+            Handle::Child(_) => true,
+            // Once it is over its number may belong to a stranger.
+            Handle::Adopted(holder) => holder.life() == Life::Here,
+        };
+        if ours {
+            // The group may be gone already, which is all that is asked for.
+            let _ = killpg(self.handle.pid(), signal);
+        }
+    }
+}
+
+fn judge(status: ExitStatus, ending: Option<Cause>) -> Result<(), Cause> {
+    match (status.code(), status.signal(), ending) {
+        (Some(0), _, _) => Ok(()),
+        (_, _, Some(cause)) => Err(cause),
+        (Some(code), _, None) => Err(Cause::ExitCode { code }),
+        (None, Some(signal), None) => Err(Cause::Signal { signal }),
+        (None, None, None) => Err(Cause::Unknown { reason: status.to_string() }),
+    }
+}
+
+fn launch(launcher: &Launcher, job: &JobSpec, cpus: &[usize]) -> Result<Child, FileError> {
+    let attempt = &job.attempt;
+    let environment = environment(cpus);
+    attempt.record_command(&command_line(launcher, attempt, &environment))?;
+    let mut command = Command::new(&launcher.program);
+    command.args(&launcher.arguments).arg(attempt.path()).envs(environment);
+    command.stdin(Stdio::null()).stdout(Attempt::stream(&attempt.stdout())?).stderr(Attempt::stream(&attempt.stderr())?);
+    command.process_group(0).spawn().map_err(FileError::io("run", &launcher.program))
+}
+
+fn environment(cpus: &[usize]) -> Vec<(&'static str, String)> {
+    let list: Vec<_> = cpus.iter().map(usize::to_string).collect();
+    let threads = THREADS.into_iter().map(|name| (name, cpus.len().to_string()));
+    std::iter::once((CPUS, list.join(","))).chain(threads).collect()
+}
+
+/// The command as one would type it.
+fn command_line(launcher: &Launcher, attempt: &Attempt, environment: &[(&str, String)]) -> Vec<u8> {
+    let settings: Vec<OsString> = environment.iter().map(|(name, value)| format!("{name}={value}").into()).collect();
+    let words = std::iter::once(OsStr::new("env")).chain(settings.iter().map(OsString::as_os_str));
+    let words = words.chain([launcher.program.as_os_str()]).chain(launcher.arguments.iter().map(OsString::as_os_str));
+    quote(words.chain([attempt.path().as_os_str()]))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,239 @@
+//! One attempt at a task: what it is given, and what it leaves behind.
+
+use std::ffi::OsStr;
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::digest::Digest;
+use super::files::{self, FileError, Writer};
+use super::holder::Holder;
+use super::{Input, Manifest, ResultFile};
+use crate::model::Task;
+use crate::resources::Request;
+use crate::source::SourceMap;
+use crate::value::{Value, codec};
+
+/// The version of the layout and of every JSON file in it.
+pub(super) const FORMAT: u32 = 1;
+
+/// The directory of the inputs, beside the attempts.
+pub(super) const INPUTS: &str = "inputs";
+
+/// The list of the inputs.
+pub(super) const INDEX: &str = "index.json";
+
+/// What an attempt's directory is called, before its number.
+const ATTEMPT: &str = "attempt-";
+
+/// What a process is given to run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Description {
+    /// Of the task.
+    pub key: Digest,
+    /// What to evaluate.
+    pub task: Task,
+    /// What to keep to.
+    pub request: Request,
+    /// The texts that spans point into, in the order of their ids.
+    pub sources: Vec<Source>,
+}
+
+/// A text of the model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// As shown in diagnostics.
+    pub name: Arc<str>,
+    /// The whole text.
+    pub text: Arc<str>,
+}
+
+impl Description {
+    /// A task as it stands in these texts.
+    pub fn new(key: Digest, task: Task, request: Request, sources: &SourceMap) -> Self {
+        let sources = sources.files().map(|(_, file)| Source { name: file.name.clone(), text: file.text.clone() }).collect();
+        Description { key, task, request, sources }
+    }
+
+    /// The texts, with the ids that they had.
+    pub fn source_map(&self) -> SourceMap {
+        let mut map = SourceMap::new();
+        for source in &self.sources {
+            map.add(source.name.clone(), source.text.clone());
+        }
+        map
+    }
+}
+
+/// An input in the list of inputs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "input", rename_all = "snake_case")]
+pub enum InputFile {
+    /// A value in a file.
+    Value {
+        /// Its name in the directory of the inputs.
+        file: String,
+        /// Of its bytes.
+        sha256: Digest,
+    },
+    /// It has no value.
+    Failed,
+}
+
+/// The directory of one attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    path: PathBuf,
+    number: u32,
+}
+
+impl Attempt {
+    pub(super) fn new(job: &Path, number: u32) -> Self {
+        Attempt { path: job.join(format!("{ATTEMPT}{number}")), number }
+    }
+
+    /// The attempt whose directory this is.
+    pub fn open(path: &Path) -> Result<Self, FileError> {
+        match path.file_name().and_then(number) {
+            Some(number) => Ok(Attempt { path: path.to_owned(), number }),
+            None => Err(FileError::damaged(path, "it is not the directory of an attempt")),
+        }
+    }
+
+    /// Its directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// From 1.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Where the process's output goes.
+    pub fn stdout(&self) -> PathBuf {
+        self.path.join("stdout")
+    }
+
+    /// Where the process's complaints go.
+    pub fn stderr(&self) -> PathBuf {
+        self.path.join("stderr")
+    }
+
+    /// A new file for one of the process's streams, after what an earlier one may have written.
+    pub fn stream(path: &Path) -> Result<File, FileError> {
+        OpenOptions::new().append(true).create(true).mode(0o600).open(path).map_err(FileError::io("write", path))
+    }
+
+    pub(super) fn describe(&self, description: &Description, statement: &str) -> Result<(), FileError> {
+        files::write(&self.path.join("task.txt"), format!("{}\n", statement.trim_end()).as_bytes())?;
+        let path = self.task_path();
+        files::write(&path, &files::to_json(&path, FORMAT, description)?)
+    }
+
+    /// What to run; only what this version of the program wrote is taken.
+    pub fn description(&self) -> Result<Description, FileError> {
+        let path = self.task_path();
+        files::from_json(&path, &files::read(&path)?, FORMAT, Writer::ThisVersion)
+    }
+
+    /// The inputs of a task, each with its checksum verified.
+    pub fn inputs(&self, task: &Task) -> Result<Vec<Input>, FileError> {
+        let directory = self.path.join("..").join(INPUTS);
+        let index = read_index(&directory)?;
+        if index.len() != task.inputs.len() {
+            return Err(FileError::damaged(&directory.join(INDEX), format!("it lists {} inputs, not {}", index.len(), task.inputs.len())));
+        }
+        task.inputs.iter().zip(&index).map(|(name, file)| read_input(&directory, name, file)).collect()
+    }
+
+    /// Notes that this process runs the attempt.
+    pub fn hold(&self, holder: &Holder) -> Result<(), FileError> {
+        let path = self.holder_path();
+        files::write(&path, &files::to_json(&path, FORMAT, holder)?)
+    }
+
+    /// The process that runs it, or ran it; nothing if none has begun to.
+    pub fn holder(&self) -> Result<Option<Holder>, FileError> {
+        let path = self.holder_path();
+        let Some(bytes) = files::read_if_there(&path)? else { return Ok(None) };
+        files::from_json(&path, &bytes, FORMAT, Writer::Any).map(Some)
+    }
+
+    /// Notes what was run, or submitted.
+    pub fn record_command(&self, command: &[u8]) -> Result<(), FileError> {
+        let mut line = command.to_vec();
+        line.push(b'\n');
+        files::write(&self.path.join("command"), &line)
+    }
+
+    /// Writes a result; it counts once the manifest names it.
+    pub fn write_result(&self, value: &Value) -> Result<ResultFile, FileError> {
+        let bytes = codec::encode(value);
+        let file = if codec::is_arrow(&bytes) { "result.arrow" } else { "result.json" };
+        files::write_durably(&self.path.join(file), &bytes)?;
+        Ok(ResultFile { file: file.to_owned(), sha256: Digest::of(&bytes), size: bytes.len() as u64 })
+    }
+
+    /// Ends the attempt. The caller sees to it that this happens once.
+    pub fn conclude(&self, manifest: &Manifest) -> Result<(), FileError> {
+        let path = self.manifest_path();
+        files::write_durably(&path, &files::to_json(&path, FORMAT, manifest)?)
+    }
+
+    /// How it ended; nothing when it is not over, or died.
+    pub fn manifest(&self) -> Result<Option<Manifest>, FileError> {
+        let path = self.manifest_path();
+        let Some(bytes) = files::read_if_there(&path)? else { return Ok(None) };
+        files::from_json(&path, &bytes, FORMAT, Writer::Any).map(Some)
+    }
+
+    /// The result that a manifest names, with its checksum verified.
+    pub fn result(&self, result: &ResultFile) -> Result<Value, FileError> {
+        read_value(&self.path, &result.file, result.sha256)
+    }
+
+    fn task_path(&self) -> PathBuf {
+        self.path.join("task.json")
+    }
+
+    fn holder_path(&self) -> PathBuf {
+        self.path.join("process.json")
+    }
+
+    fn manifest_path(&self) -> PathBuf {
+        self.path.join("manifest.json")
+    }
+}
+
+/// The number in the name of an attempt's directory.
+pub(super) fn number(name: &OsStr) -> Option<u32> {
+    let digits = name.to_str()?.strip_prefix(ATTEMPT)?;
+    digits.parse().ok().filter(|number: &u32| number.to_string() == digits)
+}
+
+/// The list of the inputs in their directory.
+pub(super) fn read_index(directory: &Path) -> Result<Vec<InputFile>, FileError> {
+    let path = directory.join(INDEX);
+    files::from_json(&path, &files::read(&path)?, FORMAT, Writer::Any)
+}
+
+fn read_input(directory: &Path, name: &Arc<str>, input: &InputFile) -> Result<Input, FileError> {
+    match input {
+        InputFile::Value { file, sha256 } => read_value(directory, file, *sha256).map(Input::Value),
+        InputFile::Failed => Ok(Input::Failed(name.clone())),
+    }
+}
+
+/// A file of the directory; a name with a path in it is not one that was written here.
+fn read_value(directory: &Path, file: &str, sha256: Digest) -> Result<Value, FileError> {
+    let path = directory.join(file);
+    if file.contains('/') || file == ".." {
+        return Err(FileError::damaged(&path, "it is outside of its directory"));
+    }
+    let bytes = files::read_checked(&path, sha256)?;
+    codec::decode(&bytes).map_err(|fault| FileError::Value { path, fault })
+}

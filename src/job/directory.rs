@@ -1,0 +1,151 @@
+//! The directory of a task and the numbering of its attempts.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::attempt::{self, Attempt, Description, FORMAT, INDEX, INPUTS, InputFile};
+use super::digest::Digest;
+use super::files::{self, FileError};
+use super::{Input, Manifest, Outcome};
+use crate::model::Task;
+use crate::value::codec;
+
+/// The directory of one task.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    path: PathBuf,
+    key: Digest,
+}
+
+impl Job {
+    /// Where a task of this key is, or would be.
+    pub fn at(jobs: &Path, key: Digest) -> Self {
+        Job { path: jobs.join(key.to_string()), key }
+    }
+
+    /// The directory of this task with its inputs in it. One that is there is taken, for equal keys have equal inputs; what is
+    /// damaged in it is written again.
+    pub fn create(jobs: &Path, key: Digest, task: &Task, inputs: &[Input]) -> Result<Self, FileError> {
+        let job = Job::at(jobs, key);
+        let directory = job.path.join(INPUTS);
+        if job.path.is_dir() {
+            if !is_intact(&directory, inputs.len()) {
+                write_inputs(&directory, &task.inputs, inputs)?;
+            }
+            return Ok(job);
+        }
+        let prepared = files::beside(&job.path);
+        let made = write_inputs(&prepared.join(INPUTS), &task.inputs, inputs).and_then(|()| files::put_dir(&prepared, &job.path));
+        if !matches!(made, Ok(true)) {
+            // Someone else was faster, or it failed and that fault is reported; what remains does no harm.
+            let _ = fs::remove_dir_all(&prepared);
+        }
+        made.map(|_| job)
+    }
+
+    /// Its directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The key of its task.
+    pub fn key(&self) -> Digest {
+        self.key
+    }
+
+    /// All attempts, the first one first.
+    pub fn attempts(&self) -> Result<Vec<Attempt>, FileError> {
+        let entries = match fs::read_dir(&self.path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(FileError::io("read", &self.path)(error)),
+        };
+        let mut numbers = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(FileError::io("read", &self.path))?;
+            numbers.extend(attempt::number(&entry.file_name()));
+        }
+        numbers.sort_unstable();
+        Ok(numbers.into_iter().map(|number| Attempt::new(&self.path, number)).collect())
+    }
+
+    /// The latest attempt that succeeded. A damaged manifest is no evidence of success and is passed over.
+    pub fn success(&self) -> Result<Option<(Attempt, Manifest)>, FileError> {
+        for attempt in self.attempts()?.into_iter().rev() {
+            match attempt.manifest() {
+                Ok(Some(manifest)) if matches!(manifest.outcome, Outcome::Success { .. }) => return Ok(Some((attempt, manifest))),
+                Ok(_) | Err(FileError::Damaged { .. } | FileError::Format { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Begins the next attempt: its directory with the task and the statement in it.
+    pub fn begin(&self, description: &Description, statement: &str) -> Result<Attempt, FileError> {
+        let last = self.attempts()?.last().map_or(0, Attempt::number);
+        for number in last + 1.. {
+            let attempt = Attempt::new(&self.path, number);
+            if files::make_new_dir(attempt.path())? {
+                attempt.describe(description, statement)?;
+                return Ok(attempt);
+            }
+        }
+        Err(FileError::Damaged { path: self.path.clone(), message: "there are too many attempts".to_owned() })
+    }
+}
+
+/// Words of a command as one would type them in a shell, for people to copy.
+pub fn quote<'a>(words: impl IntoIterator<Item = &'a OsStr>) -> Vec<u8> {
+    let quoted: Vec<_> = words.into_iter().map(|word| quote_word(word.as_bytes())).collect();
+    quoted.join(&b' ')
+}
+
+fn quote_word(word: &[u8]) -> Vec<u8> {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./=:,+@%".contains(byte);
+    if !word.is_empty() && word.iter().all(plain) {
+        return word.to_vec();
+    }
+    let mut quoted = vec![b'\''];
+    for byte in word {
+        if *byte == b'\'' { quoted.extend_from_slice(b"'\\''") } else { quoted.push(*byte) }
+    }
+    quoted.push(b'\'');
+    quoted
+}
+
+fn write_inputs(directory: &Path, names: &[Arc<str>], inputs: &[Input]) -> Result<(), FileError> {
+    files::make_dir(directory)?;
+    let names = names.iter().map(|name| &**name).chain(std::iter::repeat(""));
+    let named = names.zip(inputs).enumerate();
+    let written = named.map(|(index, (name, input))| write_input(directory, index, name, input)).collect::<Result<Vec<_>, _>>()?;
+    let index = directory.join(INDEX);
+    files::write(&index, &files::to_json(&index, FORMAT, &written)?)
+}
+
+/// Whether all inputs are there as they were written.
+fn is_intact(directory: &Path, count: usize) -> bool {
+    let intact = |input: &InputFile| match input {
+        InputFile::Value { file, sha256 } => files::read_checked(&directory.join(file), *sha256).is_ok(),
+        InputFile::Failed => true,
+    };
+    attempt::read_index(directory).is_ok_and(|index| index.len() == count && index.iter().all(intact))
+}
+
+fn write_input(directory: &Path, index: usize, name: &str, input: &Input) -> Result<InputFile, FileError> {
+    let Input::Value(value) = input else { return Ok(InputFile::Failed) };
+    let bytes = codec::encode(value);
+    let extension = if codec::is_arrow(&bytes) { "arrow" } else { "json" };
+    let file = format!("{index:03}-{}.{extension}", file_name(name));
+    files::write(&directory.join(&file), &bytes)?;
+    Ok(InputFile::Value { file, sha256: Digest::of(&bytes) })
+}
+
+/// A name without what has a meaning in paths or shells, and not too long for a file.
+fn file_name(name: &str) -> String {
+    let harmless = |letter: char| if letter.is_ascii_alphanumeric() || letter == '_' { letter } else { '-' };
+    name.chars().take(40).map(harmless).collect()
+}

@@ -1,0 +1,352 @@
+//! Files that are whole or not there.
+//!
+//! A file of a job is written under a temporary name and renamed, so a reader, on this machine or another, never sees half of one.
+//! Only results and manifests are forced to the disk: what a task is given is verified before it is used, and can be written
+//! again, and forcing every file would make a job cost many times as much. Directories are for the user alone. Every fault says the path.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::digest::Digest;
+use crate::diagnostic::Fault;
+
+/// What can be wrong with a file or directory of the store.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// The system refuses.
+    #[error("cannot {action} {path:?}: {source}")]
+    Io {
+        /// `read`, `write`, …
+        action: &'static str,
+        /// Of what.
+        path: PathBuf,
+        /// The system's word.
+        source: io::Error,
+    },
+    /// It is not what this program writes.
+    #[error("{path:?} is damaged: {message}")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where it ends to make sense.
+        message: String,
+    },
+    /// Another layout of the file.
+    #[error("{path:?} has format {found}, but this program reads format {expected}")]
+    Format {
+        /// The file.
+        path: PathBuf,
+        /// What it says.
+        found: u32,
+        /// What it would have to say.
+        expected: u32,
+    },
+    /// Another version of the program wrote it.
+    #[error("{path:?} was written by scl {found}, but this is scl {expected}")]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// What it says.
+        found: String,
+        /// This program.
+        expected: &'static str,
+    },
+    /// Not the bytes that were written.
+    #[error("{path:?} was changed after it was written: its SHA-256 is {found}, not {expected}")]
+    Checksum {
+        /// The file.
+        path: PathBuf,
+        /// Of what is there.
+        found: Digest,
+        /// Of what was written.
+        expected: Digest,
+    },
+    /// A file whose bytes are right, but are no value.
+    #[error("{path:?} holds no value: {}", fault.message)]
+    Value {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        fault: Fault,
+    },
+    /// A task that has no written form.
+    #[error("task {name} cannot be written: {message}")]
+    Unserializable {
+        /// The task.
+        name: String,
+        /// Why not.
+        message: String,
+    },
+}
+
+impl FileError {
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| FileError::Io { action, path, source }
+    }
+
+    pub(super) fn damaged(path: &Path, message: impl ToString) -> Self {
+        FileError::Damaged { path: path.to_owned(), message: message.to_string() }
+    }
+}
+
+impl From<FileError> for Fault {
+    fn from(error: FileError) -> Self {
+        let (code, help) = match &error {
+            FileError::Io { .. } => ("E0801", None),
+            FileError::Damaged { .. } => ("E0802", Some("run again with `--fresh` to compute it anew")),
+            FileError::Format { .. } | FileError::Version { .. } => ("E0803", Some("run the whole model with one version of scl")),
+            FileError::Checksum { .. } => ("E0804", Some("run again with `--fresh` to compute it anew")),
+            FileError::Value { .. } | FileError::Unserializable { .. } => ("E0805", None),
+        };
+        let fault = Fault::new(code, error.to_string());
+        match help {
+            Some(help) => fault.help(help),
+            None => fault,
+        }
+    }
+}
+
+/// Makes a directory, private to the user; fine if it is there.
+pub fn make_dir(path: &Path) -> Result<(), FileError> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(FileError::io("create", path))
+}
+
+/// Makes a directory, private to the user; `false` if something of that name is there.
+pub fn make_new_dir(path: &Path) -> Result<bool, FileError> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(FileError::io("create", path)(error)),
+    }
+}
+
+/// The bytes of a file.
+pub fn read(path: &Path) -> Result<Vec<u8>, FileError> {
+    fs::read(path).map_err(FileError::io("read", path))
+}
+
+/// The bytes of a file, if there is one.
+pub fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(FileError::io("read", path)(error)),
+    }
+}
+
+/// The bytes of a file, if they are those that were written.
+pub fn read_checked(path: &Path, expected: Digest) -> Result<Vec<u8>, FileError> {
+    let bytes = read(path)?;
+    let found = Digest::of(&bytes);
+    if found == expected { Ok(bytes) } else { Err(FileError::Checksum { path: path.to_owned(), found, expected }) }
+}
+
+/// Puts a file in place, all of it or nothing. After a crash of the machine it may be damaged, which its readers find out.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    replace(path, bytes, false).map_err(FileError::io("write", path))
+}
+
+/// Puts a file in place, all of it or nothing, and on the disk before it returns: for what is not computed again.
+pub fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    replace(path, bytes, true).map_err(FileError::io("write", path))
+}
+
+/// Puts a directory that was prepared under another name in place; `false` if one is there already.
+pub fn put_dir(prepared: &Path, path: &Path) -> Result<bool, FileError> {
+    match fs::rename(prepared, path) {
+        Ok(()) => Ok(true),
+        Err(_) if path.is_dir() => Ok(false),
+        Err(error) => Err(FileError::io("create", path)(error)),
+    }
+}
+
+/// A name in the same directory that nobody else uses.
+pub fn beside(path: &Path) -> PathBuf {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}.{}-{count}", host(), std::process::id()));
+    path.with_file_name(name)
+}
+
+/// The name of this machine.
+pub fn host() -> String {
+    nix::unistd::gethostname().map_or_else(|_| "unknown".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+/// A JSON document with the format's and the program's version on it.
+#[derive(Serialize)]
+struct Document<'a, T> {
+    format: u32,
+    scl: &'a str,
+    content: &'a T,
+}
+
+/// The versions of a document, whatever else it holds.
+#[derive(Deserialize)]
+struct Header {
+    format: u32,
+    scl: String,
+}
+
+/// The rest of a document, once the versions are known to be right.
+#[derive(Deserialize)]
+struct Content<T> {
+    content: T,
+}
+
+/// Whose files are good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Writer {
+    /// Any version of this program, as long as the format is the same.
+    Any,
+    /// This version only.
+    ThisVersion,
+}
+
+/// The version of this program.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// A JSON document, with versions.
+pub fn to_json(path: &Path, format: u32, content: &impl Serialize) -> Result<Vec<u8>, FileError> {
+    let document = Document { format, scl: VERSION, content };
+    let mut bytes = serde_json::to_vec_pretty(&document).map_err(|error| FileError::damaged(path, error))?;
+    bytes.push(b'\n');
+    Ok(bytes)
+}
+
+/// Reads a JSON document that [`to_json`] wrote; versions first, so that another version's file is not called damaged.
+pub fn from_json<T: DeserializeOwned + Send>(path: &Path, bytes: &[u8], format: u32, writer: Writer) -> Result<T, FileError> {
+    if depth(bytes) > DEEPEST {
+        return Err(FileError::damaged(path, "it is nested too deeply"));
+    }
+    let header: Header = parse(path, bytes)?;
+    if header.format != format {
+        return Err(FileError::Format { path: path.to_owned(), found: header.format, expected: format });
+    }
+    if writer == Writer::ThisVersion && header.scl != VERSION {
+        return Err(FileError::Version { path: path.to_owned(), found: header.scl, expected: VERSION });
+    }
+    Ok(parse::<Content<T>>(path, bytes)?.content)
+}
+
+/// Deeper than any expression that the parser lets through, and still within [`STACK`].
+const DEEPEST: usize = 4000;
+
+/// Address space, of which only what is used becomes memory.
+const STACK: usize = 256 << 20;
+
+/// serde recurses, so a tree is read on a stack that is large enough for [`DEEPEST`].
+fn parse<T: DeserializeOwned + Send>(path: &Path, bytes: &[u8]) -> Result<T, FileError> {
+    let read = || {
+        let mut json = serde_json::Deserializer::from_slice(bytes);
+        json.disable_recursion_limit();
+        T::deserialize(&mut json).and_then(|value| json.end().map(|()| value))
+    };
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, read).map_err(FileError::io("read", path))?;
+        match thread.join() {
+            Ok(value) => value.map_err(|error| FileError::damaged(path, error)),
+            Err(_) => Err(FileError::damaged(path, "reading it failed")),
+        }
+    })
+}
+
+/// How deeply brackets nest, outside of strings.
+fn depth(json: &[u8]) -> usize {
+    let (mut depth, mut deepest, mut quoted, mut escaped) = (0_usize, 0, false, false);
+    for byte in json {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = quoted,
+            b'"' => quoted = !quoted,
+            _ if quoted => {}
+            b'[' | b'{' => depth += 1,
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(depth);
+    }
+    deepest
+}
+
+fn replace(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
+    let temporary = beside(path);
+    let written = write_new(&temporary, bytes, sync).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        // The fault to report is the first one; a leftover temporary file does no harm.
+        let _ = fs::remove_file(&temporary);
+    }
+    written?;
+    if sync { sync_parent(path) } else { Ok(()) }
+}
+
+fn write_new(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    file.write_all(bytes)?;
+    if sync { file.sync_all() } else { Ok(()) }
+}
+
+fn sync_parent(path: &Path) -> io::Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(parent)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_says_who_wrote_it() {
+        let path = Path::new("x.json");
+        let bytes = to_json(path, 3, &vec![1, 2]).expect("numbers");
+        assert_eq!(from_json::<Vec<u8>>(path, &bytes, 3, Writer::ThisVersion).expect("as written"), [1, 2]);
+        assert!(matches!(from_json::<Vec<u8>>(path, &bytes, 4, Writer::Any), Err(FileError::Format { found: 3, expected: 4, .. })));
+        let other = String::from_utf8(bytes.clone()).expect("JSON").replace(VERSION, "99.0.0");
+        assert_eq!(from_json::<Vec<u8>>(path, other.as_bytes(), 3, Writer::Any).expect("same format"), [1, 2]);
+        assert!(matches!(from_json::<Vec<u8>>(path, other.as_bytes(), 3, Writer::ThisVersion), Err(FileError::Version { .. })));
+        for end in 0..bytes.len() - 2 {
+            assert!(from_json::<Vec<u8>>(path, &bytes[..end], 3, Writer::Any).is_err(), "cut at {end}");
+        }
+    }
+
+    #[test]
+    fn nesting_is_bounded() {
+        #[derive(Debug, Serialize, Deserialize)]
+        struct Deep(Vec<Deep>);
+        let nested = |depth: usize| format!("{{\"format\":1,\"scl\":\"1\",\"content\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
+        let path = Path::new("x.json");
+        assert!(from_json::<Deep>(path, nested(3000).as_bytes(), 1, Writer::Any).is_ok());
+        assert!(from_json::<Deep>(path, nested(100_000).as_bytes(), 1, Writer::Any).is_err());
+        assert_eq!(depth(br#"{"[[[\"[": ["]"]}"#), 2);
+    }
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join("a b\n'c");
+        write(&path, b"one").expect("writable");
+        write(&path, b"two").expect("writable");
+        assert_eq!(read(&path).expect("readable"), b"two");
+        assert_eq!(fs::read_dir(directory.path()).expect("readable").count(), 1);
+        assert!(read_checked(&path, Digest::of(b"two")).is_ok());
+        assert!(matches!(read_checked(&path, Digest::of(b"one")), Err(FileError::Checksum { .. })));
+    }
+
+    #[test]
+    fn faults_say_the_path() {
+        let path = Path::new("/proc/nobody can write here/x");
+        let error = write(path, b"").expect_err("not writable").to_string();
+        assert!(error.contains("nobody can write here/x"), "{error}");
+        let fault = Fault::from(make_dir(path).expect_err("not writable"));
+        assert_eq!(fault.code, "E0801");
+    }
+}

@@ -1,0 +1,94 @@
+//! The process that runs an attempt, so that a later run of the program can find it again.
+
+use std::fs;
+
+use serde::{Deserialize, Serialize};
+
+use super::files::host;
+
+/// A process, named so that no other can be taken for it: numbers are reused, but not at the same time after the same boot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// The machine.
+    pub host: String,
+    /// The system's own name for the time since it was started.
+    pub boot: String,
+    /// The process, leader of its group.
+    pub pid: u32,
+    /// When it began, in the system's ticks since the boot.
+    pub birth: u64,
+    /// The CPUs that it keeps to.
+    pub cpus: Vec<usize>,
+}
+
+/// What can be said of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Life {
+    /// It runs on this machine.
+    Here,
+    /// It was on this machine, and is over.
+    Over,
+    /// It is, or was, on another machine.
+    Elsewhere,
+}
+
+impl Holder {
+    /// This process.
+    pub fn this_process(cpus: Vec<usize>) -> Self {
+        let pid = std::process::id();
+        Holder { host: host(), boot: boot(), pid, birth: birth(pid).unwrap_or(0), cpus }
+    }
+
+    /// Whether it still runs.
+    pub fn life(&self) -> Life {
+        if self.host != host() {
+            Life::Elsewhere
+        } else if self.boot == boot() && birth(self.pid) == Some(self.birth) {
+            Life::Here
+        } else {
+            Life::Over
+        }
+    }
+}
+
+fn boot() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+}
+
+/// When a process began; nothing if it is over, also when nobody has taken note of its end.
+fn birth(pid: u32) -> Option<u64> {
+    parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+}
+
+/// `pid (name) state … starttime …`, where the name may hold anything.
+fn parse(stat: &[u8]) -> Option<u64> {
+    let close = stat.iter().rposition(|byte| *byte == b')')?;
+    let mut rest = std::str::from_utf8(&stat[close + 1..]).ok()?.split_ascii_whitespace();
+    let state = rest.next()?;
+    let birth = rest.nth(18)?.parse().ok()?;
+    (!matches!(state, "Z" | "X")).then_some(birth)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_is_known_by_its_birth() {
+        let own = Holder::this_process(vec![0]);
+        assert_eq!(own.life(), Life::Here);
+        assert_eq!(Holder { birth: own.birth + 1, ..own.clone() }.life(), Life::Over, "its number was given to another");
+        assert_eq!(Holder { boot: "before".to_owned(), ..own.clone() }.life(), Life::Over);
+        assert_eq!(Holder { pid: u32::MAX, ..own.clone() }.life(), Life::Over);
+        assert_eq!(Holder { host: "elsewhere".to_owned(), ..own }.life(), Life::Elsewhere);
+    }
+
+    #[test]
+    fn the_dead_are_over() {
+        let stat = |state| format!("7 (a) b) {state} 1 7 7 0 -1 0 1 0 0 0 0 0 0 0 20 0 1 0 4711 1000 55");
+        assert_eq!(parse(stat("S").as_bytes()), Some(4711));
+        assert_eq!(parse(stat("Z").as_bytes()), None);
+        assert_eq!(parse(b"7 (a) S 1"), None);
+        assert_eq!(parse(b""), None);
+    }
+}

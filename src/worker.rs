@@ -1,0 +1,243 @@
+//! What a job does: it evaluates the task of a job directory, keeps itself to its limits, and leaves a manifest.
+//!
+//! It needs nobody: the limits hold, and the manifest appears, also when the process that started it is gone. A thread watches
+//! walltime and memory; when a limit is passed it writes the manifest and then ends the process with all that it started.
+
+use std::any::Any;
+use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sys::prctl;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeVal;
+use nix::unistd::{Pid, getpgrp, setpgid};
+
+use crate::batch::CPUS;
+use crate::batch::local::affinity;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::job::{Attempt, Cause, Description, Digest, FileError, Holder, Input, Life, Manifest, Outcome, Timestamp, Usage, host};
+use crate::model::Task;
+use crate::source::{SourceMap, Span};
+use crate::value::Value;
+use watchdog::Watchdog;
+
+mod processes;
+mod watchdog;
+
+/// How a job's process ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// There is a result.
+    Done,
+    /// There is none, and a manifest that says why.
+    Failed,
+    /// It was not begun, for its directory is not one that this program can run.
+    Refused,
+}
+
+impl Exit {
+    /// The status for the system.
+    pub fn code(self) -> u8 {
+        match self {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Refused => 2,
+        }
+    }
+}
+
+/// Runs an attempt in this process, which becomes the leader of a process group; what goes wrong is also said on stderr.
+///
+/// The whole process is given to the job: CPUs, process group and, past a limit, its life.
+pub fn exec(directory: &Path, evaluate: impl FnOnce(&Task, &[Input]) -> Result<Value, Vec<Diagnostic>>) -> Exit {
+    let began = Instant::now();
+    let (attempt, description) = match open(directory) {
+        Ok(opened) => opened,
+        Err(message) => {
+            eprintln!("scl exec: {message}");
+            return Exit::Refused;
+        }
+    };
+    settle_in();
+    if let Err(error) = attempt.hold(&Holder::this_process(affinity())) {
+        eprintln!("scl exec: {error}");
+        return Exit::Refused;
+    }
+    let run = Arc::new(Run::new(attempt, description.key));
+    let watchdog = Watchdog::start(&run, &description.request, began);
+    let outcome = outcome(&run.attempt, &description, evaluate);
+    let concluded = run.conclude(outcome);
+    drop(watchdog);
+    match concluded {
+        Ok(Some(Outcome::Success { .. })) => Exit::Done,
+        Ok(Some(Outcome::Failure { .. }) | None) => Exit::Failed,
+        Err(error) => {
+            eprintln!("scl exec: {error}");
+            Exit::Failed
+        }
+    }
+}
+
+fn open(directory: &Path) -> Result<(Attempt, Description), String> {
+    let attempt = Attempt::open(directory).map_err(|error| error.to_string())?;
+    let description = attempt.description().map_err(|error| error.to_string())?;
+    if attempt.manifest().map_err(|error| error.to_string())?.is_some() {
+        return Err(format!("{directory:?} was run already; every attempt is run once"));
+    }
+    match attempt.holder().map_err(|error| error.to_string())? {
+        Some(holder) if holder.life() == Life::Here => Err(format!("{directory:?} is being run by process {}", holder.pid)),
+        Some(_) | None => Ok((attempt, description)),
+    }
+}
+
+/// Takes the CPUs that were assigned, and answers for all processes that will come of this one.
+fn settle_in() {
+    if getpgrp() != Pid::this() {
+        // Without a group of its own it can still end itself and its children one by one.
+        let _ = setpgid(Pid::from_raw(0), Pid::from_raw(0));
+    }
+    // Orphans of children then stay in sight of the watchdog; where this is refused, only those are not counted.
+    let _ = prctl::set_child_subreaper(true);
+    if let Some(list) = std::env::var_os(CPUS) {
+        let set = list.to_str().and_then(cpu_set).ok_or_else(|| "it is no list of CPUs".to_owned());
+        let done = set.and_then(|set| sched_setaffinity(Pid::from_raw(0), &set).map_err(|error| error.to_string()));
+        if let Err(error) = done {
+            eprintln!("scl exec: cannot keep to the CPUs {list:?}: {error}");
+        }
+    }
+}
+
+fn cpu_set(list: &str) -> Option<CpuSet> {
+    let mut set = CpuSet::new();
+    for cpu in list.split(',') {
+        set.set(cpu.parse().ok()?).ok()?;
+    }
+    Some(set)
+}
+
+fn outcome(
+    attempt: &Attempt,
+    description: &Description,
+    evaluate: impl FnOnce(&Task, &[Input]) -> Result<Value, Vec<Diagnostic>>,
+) -> Outcome {
+    let inputs = match attempt.inputs(&description.task) {
+        Ok(inputs) => inputs,
+        Err(error) => return failed(Cause::NeverStarted { reason: error.to_string() }),
+    };
+    let task = &description.task;
+    let value = catch_unwind(AssertUnwindSafe(|| evaluate(task, &inputs))).unwrap_or_else(|panic| Err(vec![internal(task, &*panic)]));
+    match value.map(|value| attempt.write_result(&value)) {
+        Ok(Ok(result)) => Outcome::Success { result },
+        Ok(Err(error)) => failed(Cause::Unknown { reason: error.to_string() }),
+        Err(diagnostics) => {
+            eprint!("{}", plain(&diagnostics, &description.source_map()));
+            Outcome::Failure { cause: Cause::Evaluation, diagnostics }
+        }
+    }
+}
+
+fn failed(cause: Cause) -> Outcome {
+    eprintln!("scl exec: {cause}");
+    Outcome::Failure { cause, diagnostics: Vec::new() }
+}
+
+/// A panic is a defect of this program, never of the model.
+fn internal(task: &Task, panic: &(dyn Any + Send)) -> Diagnostic {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    let message = format!("internal error in task '{}': {}", task.name, text.unwrap_or("no message"));
+    Diagnostic::error("E0899", message, task.expr.span).help("this is a defect of scl; please report it with the model")
+}
+
+/// Diagnostics for a log file: a line for each place, fact and advice.
+fn plain(diagnostics: &[Diagnostic], sources: &SourceMap) -> String {
+    let mut text = String::new();
+    for diagnostic in diagnostics {
+        let severity = match diagnostic.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        let place = place(diagnostic.span(), sources);
+        let labels = diagnostic.labels.iter().filter(|label| !label.message.is_empty());
+        let labels = labels.map(|label| format!("{}: {}", self::place(label.span, sources), label.message));
+        let notes = diagnostic.notes.iter().map(|note| format!("note: {note}"));
+        let help = diagnostic.help.iter().map(|help| format!("help: {help}"));
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{place}: {severity}[{}]: {}", diagnostic.code, diagnostic.message);
+        for line in labels.chain(notes).chain(help) {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
+    text
+}
+
+fn place(span: Span, sources: &SourceMap) -> String {
+    match sources.get(span.file) {
+        Some(file) => {
+            let (line, column) = file.position(span.start);
+            format!("{}:{line}:{column}", file.name)
+        }
+        None => "?".to_owned(),
+    }
+}
+
+/// The attempt that this process runs; it is concluded once, by whoever comes first.
+struct Run {
+    attempt: Attempt,
+    key: Digest,
+    started: Timestamp,
+    /// The most memory that the watchdog has seen, in bytes.
+    peak: AtomicU64,
+    concluded: Mutex<bool>,
+}
+
+impl Run {
+    fn new(attempt: Attempt, key: Digest) -> Self {
+        Run { attempt, key, started: Timestamp::now(), peak: AtomicU64::new(0), concluded: Mutex::new(false) }
+    }
+
+    /// Writes the manifest and gives the outcome back; nothing if there is a manifest already.
+    fn conclude(&self, outcome: Outcome) -> Result<Option<Outcome>, FileError> {
+        let mut concluded = self.concluded.lock().unwrap_or_else(PoisonError::into_inner);
+        if *concluded {
+            return Ok(None);
+        }
+        let manifest = Manifest {
+            key: self.key,
+            outcome,
+            started: self.started,
+            ended: Timestamp::now(),
+            host: host(),
+            pid: std::process::id(),
+            usage: usage(self.peak.load(Ordering::Relaxed)),
+        };
+        self.attempt.conclude(&manifest)?;
+        *concluded = true;
+        Ok(Some(manifest.outcome))
+    }
+}
+
+/// What this process and its children took; `seen` is the most that all of them had at one time, as far as it was seen.
+fn usage(seen: u64) -> Usage {
+    let all: Vec<_> = [UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN].into_iter().filter_map(|who| getrusage(who).ok()).collect();
+    // Linux gives kibibytes.
+    let largest = all.iter().filter_map(|usage| u64::try_from(usage.max_rss()).ok()).max().unwrap_or(0).saturating_mul(1024);
+    Usage {
+        peak_rss: seen.max(largest),
+        user_us: all.iter().map(|usage| microseconds(usage.user_time())).sum(),
+        system_us: all.iter().map(|usage| microseconds(usage.system_time())).sum(),
+    }
+}
+
+fn microseconds(time: TimeVal) -> u64 {
+    let part = |value: i64| u64::try_from(value).unwrap_or(0);
+    part(time.tv_sec()) * 1_000_000 + part(time.tv_usec())
+}
+
+#[cfg(test)]
+mod tests;
