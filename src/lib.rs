@@ -6,6 +6,7 @@ pub mod check;
 pub mod diagnostic;
 pub mod eval;
 pub mod graph;
+pub mod io;
 pub mod job;
 pub mod model;
 pub mod ops;
