@@ -11,6 +11,7 @@ pub mod job;
 pub mod model;
 pub mod ops;
 pub mod resources;
+pub mod run;
 pub mod source;
 pub mod store;
 pub mod syntax;

@@ -1,0 +1,326 @@
+//! The books of a run's jobs: prepared, submitted, watched, their results taken.
+//!
+//! A result is kept under its task's key. A task whose key has a result takes it; tasks of one key share one job. Tasks that read
+//! files are computed anew in each run, since the key does not cover what is in the files.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::perform::{Done, Prepared};
+use super::{Batch, Program, is_set};
+use crate::batch::{BatchId, JobSpec, JobState, SubmitError, verdict};
+use crate::diagnostic::{Diagnostic, Fault};
+use crate::eval;
+use crate::graph::TaskId;
+use crate::job::{self, Attempt, Cause, Description, Digest, FileError, Input, Job, Manifest, Outcome};
+use crate::model::{ExprKind, Task, VarId};
+use crate::resources::Request;
+use crate::source::Span;
+use crate::value::Value;
+
+/// How jobs are kept.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The directory of all job directories.
+    pub jobs: PathBuf,
+    /// Whether kept results are ignored.
+    pub fresh: bool,
+}
+
+/// How many jobs ended how.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    pub done: usize,
+    pub failed: usize,
+    pub kept: usize,
+}
+
+/// How many lines of a failed job's log are shown.
+const LOG_LINES: usize = 20;
+
+/// The jobs of a run.
+pub struct Jobs<'p, 'b> {
+    program: Program<'p>,
+    batch: Batch<'b>,
+    active: BTreeMap<BatchId, Active>,
+    by_key: HashMap<Digest, BatchId>,
+    cancelled: bool,
+    pub counts: Counts,
+}
+
+/// A job that is not over.
+struct Active {
+    /// Of the task, for people.
+    name: Arc<str>,
+    attempt: Attempt,
+    key: Digest,
+    /// All that wait for it.
+    tasks: Vec<(TaskId, VarId)>,
+}
+
+impl<'p, 'b> Jobs<'p, 'b> {
+    /// No jobs yet.
+    pub fn new(program: Program<'p>, batch: Batch<'b>) -> Self {
+        Jobs { program, batch, active: BTreeMap::new(), by_key: HashMap::new(), cancelled: false, counts: Counts::default() }
+    }
+
+    /// Whether a job is not over.
+    pub fn is_active(&self) -> bool {
+        !self.active.is_empty()
+    }
+
+    /// Whether the user stopped the run and all jobs are over.
+    pub fn is_interrupted(&self) -> bool {
+        self.cancelled && self.active.is_empty()
+    }
+
+    /// Submits tasks; those whose results are there, or that cannot be submitted, are settled at once.
+    pub fn submit(&mut self, prepared: Vec<(TaskId, Prepared)>) -> Vec<(TaskId, Done)> {
+        let mut settled = Vec::new();
+        let mut pending = Pending::default();
+        for (task, prepared) in prepared {
+            match self.take(task, &prepared, &mut pending) {
+                Ok(None) => {}
+                Ok(Some(value)) => settled.push((task, Done::Value(value))),
+                Err(error) => {
+                    let variable = &self.program.model.variables[prepared.variable.index()];
+                    settled.push((task, store_fault(&error, variable.name_span)));
+                }
+            }
+        }
+        settled.extend(self.send(pending));
+        settled
+    }
+
+    /// The value that is kept for a task, or nothing after the task was joined to a job: one of this run, one that an earlier
+    /// run left behind, or a new one.
+    fn take(&mut self, task: TaskId, prepared: &Prepared, pending: &mut Pending) -> Result<Option<Value>, FileError> {
+        let inputs: Vec<Input> = prepared.task.inputs.iter().zip(&prepared.inputs).map(|(name, input)| job_input(name, input)).collect();
+        let digests: Vec<_> = inputs.iter().map(Input::digest).collect();
+        let key = job::key(&prepared.task, &digests)?;
+        let reusable = !self.batch.settings.fresh && !reads_files(&prepared.task);
+        if let Some(value) = if reusable { self.kept(key)? } else { None } {
+            self.counts.kept += 1;
+            return Ok(Some(value));
+        }
+        let waiter = (task, prepared.variable);
+        if self.share(key, waiter, pending) {
+            self.counts.kept += 1;
+            return Ok(None);
+        }
+        if reusable && self.adopt(key, prepared, waiter)? {
+            return Ok(None);
+        }
+        pending.specs.push(self.begin(key, prepared, &inputs)?);
+        pending.waiting.push(vec![waiter]);
+        Ok(None)
+    }
+
+    fn kept(&self, key: Digest) -> Result<Option<Value>, FileError> {
+        let found = Job::at(&self.batch.settings.jobs, key).success()?;
+        let Some((attempt, Manifest { outcome: Outcome::Success { result }, .. })) = found else { return Ok(None) };
+        // a damaged result is no result
+        Ok(attempt.result(&result).ok())
+    }
+
+    /// Joins a task to a job of this run that computes the same.
+    fn share(&mut self, key: Digest, waiter: (TaskId, VarId), pending: &mut Pending) -> bool {
+        let active = self.by_key.get(&key).and_then(|id| self.active.get_mut(id)).map(|active| &mut active.tasks);
+        let place = pending.specs.iter().position(|spec| spec.key == key);
+        match active.or_else(|| place.map(|place| &mut pending.waiting[place])) {
+            Some(waiting) => {
+                waiting.push(waiter);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Joins a task to a job that a driver which is gone left running.
+    fn adopt(&mut self, key: Digest, prepared: &Prepared, waiter: (TaskId, VarId)) -> Result<bool, FileError> {
+        let Some(attempt) = Job::at(&self.batch.settings.jobs, key).attempts()?.pop() else { return Ok(false) };
+        if attempt.manifest().is_ok_and(|manifest| manifest.is_some()) {
+            return Ok(false);
+        }
+        let spec = self.spec(key, prepared, self.request(prepared), attempt);
+        let found = self.batch.system.find(std::slice::from_ref(&spec)).into_iter().next();
+        let Some(Ok(Some(id))) = found else { return Ok(false) };
+        self.watch(id, spec, vec![waiter]);
+        Ok(true)
+    }
+
+    fn begin(&self, key: Digest, prepared: &Prepared, inputs: &[Input]) -> Result<JobSpec, FileError> {
+        let variable = &self.program.model.variables[prepared.variable.index()];
+        let request = self.request(prepared);
+        let job = Job::create(&self.batch.settings.jobs, key, &prepared.task, inputs)?;
+        let description = Description::new(key, prepared.task.clone(), request.clone(), self.program.sources);
+        let attempt = job.begin(&description, self.program.sources.text(variable.span))?;
+        Ok(self.spec(key, prepared, request, attempt))
+    }
+
+    fn request(&self, prepared: &Prepared) -> Request {
+        let variable = &self.program.model.variables[prepared.variable.index()];
+        variable.request.as_ref().map_or(Request::ONE_CORE, |request| request.node.clone())
+    }
+
+    fn spec(&self, key: Digest, prepared: &Prepared, request: Request, attempt: Attempt) -> JobSpec {
+        let chunked = self.program.model.variables[prepared.variable.index()].chunks.is_some();
+        JobSpec { name: prepared.task.name.clone(), key, attempt, request, group: chunked.then_some(prepared.variable.0) }
+    }
+
+    fn send(&mut self, pending: Pending) -> Vec<(TaskId, Done)> {
+        let mut refused = Vec::new();
+        let answers = if pending.specs.is_empty() { Vec::new() } else { self.batch.system.submit(&pending.specs) };
+        for ((spec, waiting), answer) in pending.specs.into_iter().zip(pending.waiting).zip(answers) {
+            match answer {
+                Ok(id) => self.watch(id, spec, waiting),
+                Err(SubmitError::Transient(fault) | SubmitError::Permanent(fault)) => {
+                    self.counts.failed += 1;
+                    let failed = |(task, variable)| (task, Done::Failed(vec![self.refused(variable, &fault)]));
+                    refused.extend(waiting.into_iter().map(failed));
+                }
+            }
+        }
+        refused
+    }
+
+    fn watch(&mut self, id: BatchId, spec: JobSpec, tasks: Vec<(TaskId, VarId)>) {
+        self.by_key.insert(spec.key, id.clone());
+        self.active.insert(id, Active { name: spec.name, attempt: spec.attempt, key: spec.key, tasks });
+    }
+
+    /// What has ended since the last look. When the user stopped the run, all jobs are ended.
+    pub fn poll(&mut self) -> Vec<(TaskId, Done)> {
+        if self.active.is_empty() {
+            self.cancelled |= is_set(self.batch.interrupted);
+            return Vec::new();
+        }
+        let ids: Vec<BatchId> = self.active.keys().cloned().collect();
+        if is_set(self.batch.interrupted) && !std::mem::replace(&mut self.cancelled, true) {
+            // a refusal shows in the next polls: the job is still there
+            let _ = self.batch.system.cancel(&ids);
+        }
+        let states = self.batch.system.poll(&ids);
+        let mut settled = Vec::new();
+        for (id, state) in ids.into_iter().zip(states) {
+            settled.extend(self.look(&id, &state));
+        }
+        settled
+    }
+
+    fn look(&mut self, id: &BatchId, state: &JobState) -> Vec<(TaskId, Done)> {
+        let Some(active) = self.active.get(id) else { return Vec::new() };
+        // a manifest may be there before the process is gone; the batch system must see it go
+        if !matches!(state, JobState::Ended(_)) {
+            return Vec::new();
+        }
+        let result = match verdict(&active.attempt, state) {
+            Ok(None) => return Vec::new(),
+            Ok(Some(Outcome::Success { result })) => active.attempt.result(&result).map_err(|error| unreadable(&error)),
+            Ok(Some(Outcome::Failure { cause, diagnostics })) => Err((cause, diagnostics)),
+            Err(error) => Err(unreadable(&error)),
+        };
+        let Some(active) = self.active.remove(id) else { return Vec::new() };
+        self.by_key.remove(&active.key);
+        match &result {
+            Ok(_) => self.counts.done += 1,
+            Err(_) => self.counts.failed += 1,
+        }
+        let outcome = |(task, variable): (TaskId, VarId)| match &result {
+            Ok(value) => (task, Done::Value(value.clone())),
+            Err((cause, diagnostics)) => (task, Done::Failed(self.failure(variable, id, &active, cause, diagnostics))),
+        };
+        active.tasks.iter().copied().map(outcome).collect()
+    }
+
+    /// Source line, cause, log and its last lines.
+    fn failure(&self, id: VarId, job: &BatchId, active: &Active, cause: &Cause, diagnostics: &[Diagnostic]) -> Vec<Diagnostic> {
+        let variable = &self.program.model.variables[id.index()];
+        let log = active.attempt.stderr();
+        let place = format!("job {job}, log {}", log.display());
+        if matches!(cause, Cause::Evaluation) && !diagnostics.is_empty() {
+            let evaluated = diagnostics.iter().cloned();
+            return evaluated.map(|fault| fault.label(variable.name_span, "while computing this").note(place.clone())).collect();
+        }
+        let mut fault = Diagnostic::error("E0701", format!("the job of `{}` failed: {cause}", active.name), variable.name_span)
+            .here("computed by this job")
+            .note(place);
+        if let Some(tail) = tail(&log) {
+            fault = fault.note(format!("its last lines:\n{tail}"));
+        }
+        if let Some(request) = &variable.request {
+            fault = fault.label(request.span, "its resources");
+        }
+        vec![match cause_help(cause) {
+            Some(help) => fault.help(help),
+            None => fault,
+        }]
+    }
+
+    fn refused(&self, id: VarId, fault: &Fault) -> Diagnostic {
+        let variable = &self.program.model.variables[id.index()];
+        let span = variable.request.as_ref().map_or(variable.name_span, |request| request.span);
+        let mut diagnostic = Diagnostic::error(&fault.code, format!("the job was refused: {}", fault.message), span);
+        diagnostic.help = fault.help.clone();
+        diagnostic
+    }
+}
+
+/// Jobs that are going to be submitted together.
+#[derive(Default)]
+struct Pending {
+    specs: Vec<JobSpec>,
+    /// For each of them all tasks that wait for it.
+    waiting: Vec<Vec<(TaskId, VarId)>>,
+}
+
+fn job_input(name: &Arc<str>, input: &eval::Input) -> Input {
+    match input {
+        eval::Input::Value(value) => Input::Value(value.clone()),
+        eval::Input::Failed => Input::Failed(name.clone()),
+    }
+}
+
+fn reads_files(task: &Task) -> bool {
+    let mut found = false;
+    let bodies = task.functions.iter().map(|function| &function.body);
+    for expr in bodies.chain([&task.expr]) {
+        expr.visit(&mut |expr| found |= matches!(expr.kind, ExprKind::Source { .. }));
+    }
+    found
+}
+
+fn unreadable(error: &FileError) -> (Cause, Vec<Diagnostic>) {
+    (Cause::Unknown { reason: error.to_string() }, Vec::new())
+}
+
+fn store_fault(error: &FileError, span: Span) -> Done {
+    let fault = Diagnostic::error("E0702", format!("the job cannot be written: {error}"), span);
+    Done::Failed(vec![fault.help("choose a directory that can be written with `--store`")])
+}
+
+fn cause_help(cause: &Cause) -> Option<&'static str> {
+    match cause {
+        Cause::OutOfMemory { .. } => Some("ask for more memory: `with …` behind the cores is per core"),
+        Cause::Walltime { .. } => Some("ask for more time: `for …`"),
+        Cause::Evaluation
+        | Cause::ExitCode { .. }
+        | Cause::Signal { .. }
+        | Cause::Preempted
+        | Cause::NodeFailure
+        | Cause::Cancelled
+        | Cause::NeverStarted { .. }
+        | Cause::Unknown { .. } => None,
+    }
+}
+
+/// The last lines of a log, if there are any.
+fn tail(log: &std::path::Path) -> Option<String> {
+    let bytes = fs::read(log).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().collect();
+    let last = &lines[lines.len().saturating_sub(LOG_LINES)..];
+    (!last.is_empty()).then(|| last.join("\n"))
+}

@@ -1,0 +1,126 @@
+//! Which task waits for which: pure transitions, without threads or clocks.
+
+use std::collections::VecDeque;
+
+use crate::graph::{Need, TaskGraph, TaskId};
+
+/// The states of all tasks of a graph.
+#[derive(Debug)]
+pub struct State<'g> {
+    graph: &'g TaskGraph,
+    batch: Vec<bool>,
+    status: Vec<Status>,
+    waiters: Vec<Vec<TaskId>>,
+    ready: VecDeque<TaskId>,
+    ready_jobs: Vec<TaskId>,
+    /// Tasks that were demanded and are not settled.
+    open: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Status {
+    /// Nobody asked for it.
+    Idle,
+    /// It waits for so many others.
+    Waiting(u32),
+    /// It may begin, or has begun.
+    Active,
+    /// It has a value, or never will.
+    Settled,
+}
+
+impl<'g> State<'g> {
+    /// All tasks idle.
+    pub fn new(graph: &'g TaskGraph, is_batch: &dyn Fn(TaskId) -> bool) -> Self {
+        State {
+            graph,
+            batch: graph.tasks().map(is_batch).collect(),
+            status: vec![Status::Idle; graph.len()],
+            waiters: vec![Vec::new(); graph.len()],
+            ready: VecDeque::new(),
+            ready_jobs: Vec::new(),
+            open: 0,
+        }
+    }
+
+    /// Asks for a task, and for all that it certainly needs.
+    pub fn demand(&mut self, task: TaskId) {
+        let mut stack = vec![task];
+        while let Some(task) = stack.pop() {
+            if self.status[task.index()] != Status::Idle {
+                continue;
+            }
+            self.open += 1;
+            let certain = self.graph.dependencies(task).filter(|(_, need)| *need == Need::Certain);
+            let missing: Vec<TaskId> = certain.map(|(dependency, _)| dependency).filter(|on| !self.is_settled(*on)).collect();
+            self.status[task.index()] = Status::Waiting(missing.len() as u32);
+            for dependency in &missing {
+                self.waiters[dependency.index()].push(task);
+            }
+            if missing.is_empty() {
+                self.activate(task);
+            }
+            stack.extend(missing);
+        }
+    }
+
+    /// A task that had begun needs another one first.
+    pub fn wait_for(&mut self, task: TaskId, other: TaskId) {
+        if self.is_settled(other) {
+            self.activate(task);
+            return;
+        }
+        self.status[task.index()] = Status::Waiting(1);
+        self.waiters[other.index()].push(task);
+        self.demand(other);
+    }
+
+    /// A task has a value, or never will.
+    pub fn settle(&mut self, task: TaskId) {
+        self.status[task.index()] = Status::Settled;
+        self.open -= 1;
+        for waiter in std::mem::take(&mut self.waiters[task.index()]) {
+            if let Status::Waiting(missing) = &mut self.status[waiter.index()] {
+                *missing -= 1;
+                if *missing == 0 {
+                    self.activate(waiter);
+                }
+            }
+        }
+    }
+
+    fn activate(&mut self, task: TaskId) {
+        self.status[task.index()] = Status::Active;
+        if self.batch[task.index()] { self.ready_jobs.push(task) } else { self.ready.push_back(task) }
+    }
+
+    /// An interactive task that may begin.
+    pub fn next(&mut self) -> Option<TaskId> {
+        self.ready.pop_front()
+    }
+
+    /// How many interactive tasks may begin.
+    pub fn ready(&self) -> usize {
+        self.ready.len()
+    }
+
+    /// Batch tasks that may begin.
+    pub fn take_ready_jobs(&mut self) -> Vec<TaskId> {
+        std::mem::take(&mut self.ready_jobs)
+    }
+
+    /// Whether batch tasks may begin.
+    pub fn has_ready_jobs(&self) -> bool {
+        !self.ready_jobs.is_empty()
+    }
+
+    /// Whether a task has a value, or never will.
+    pub fn is_settled(&self, task: TaskId) -> bool {
+        self.status[task.index()] == Status::Settled
+    }
+
+    /// Whether nothing that was asked for is left.
+    pub fn is_over(&self) -> bool {
+        self.open == 0
+    }
+}
