@@ -10,6 +10,7 @@ pub mod io;
 pub mod job;
 pub mod model;
 pub mod ops;
+pub mod report;
 pub mod resources;
 pub mod run;
 pub mod source;
