@@ -3,6 +3,7 @@
 pub mod batch;
 pub mod builtin;
 pub mod check;
+pub mod cli;
 pub mod diagnostic;
 pub mod eval;
 pub mod graph;

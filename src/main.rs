@@ -1,3 +1,5 @@
 //! The `scl` command.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    scl::cli::main()
+}

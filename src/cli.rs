@@ -1,0 +1,253 @@
+//! The command line: arguments, exit statuses, wiring.
+//!
+//! Results go to stdout, all else to stderr. Exit status 0: all well; 1: something failed while running; 2: the program or the
+//! arguments are wrong.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::thread;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::check::{self, Mode};
+use crate::diagnostic::{Diagnostic, has_errors};
+use crate::eval::STACK_SIZE;
+use crate::graph::{self, TaskGraph};
+use crate::model::Model;
+use crate::report::{self, Style};
+use crate::source::SourceMap;
+use crate::syntax;
+
+mod exec;
+mod read;
+mod run;
+
+/// Compiler, interpreter and scheduler front of SCL, a small declarative workflow language with physical units.
+#[derive(Debug, Parser)]
+#[command(name = "scl", version, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run a program
+    Run(run::Arguments),
+    /// Say what is wrong with a program, without running anything
+    Check {
+        #[command(flatten)]
+        input: Input,
+    },
+    /// Print the task graph of a program
+    Graph {
+        #[command(flatten)]
+        input: Input,
+        /// Form of the graph
+        #[arg(long, value_enum, default_value = "dot")]
+        output: GraphForm,
+        /// Also what nothing needs
+        #[arg(long)]
+        all: bool,
+    },
+    /// Run the attempt of a job directory; batch systems call this
+    #[command(hide = true)]
+    Exec {
+        /// The attempt's directory
+        directory: PathBuf,
+    },
+}
+
+/// What every command that reads a program takes.
+#[derive(Debug, clap::Args)]
+struct Input {
+    /// The program, `-` for standard input
+    file: PathBuf,
+    /// How the program is evaluated
+    #[arg(long, value_enum, default_value = "workflow")]
+    mode: ModeName,
+    /// Form of diagnostics
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// Colours in diagnostics
+    #[arg(long, value_enum, default_value = "auto")]
+    color: When,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ModeName {
+    /// In this process, without tasks of its own for chunks and annotations (they are checked all the same)
+    Deferred,
+    /// The same as deferred; kept because the reference tells them apart
+    Instant,
+    /// As a graph of tasks, annotated ones as jobs
+    Workflow,
+}
+
+impl From<ModeName> for Mode {
+    fn from(name: ModeName) -> Self {
+        match name {
+            ModeName::Instant => Mode::Instant,
+            ModeName::Deferred => Mode::Deferred,
+            ModeName::Workflow => Mode::Workflow,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people
+    Text,
+    /// For tools: one versioned object
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum When {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum GraphForm {
+    /// The language of Graphviz
+    Dot,
+    /// One versioned object
+    Json,
+}
+
+/// How many diagnostics are shown to people.
+const SHOWN: usize = 100;
+
+/// Exit status when something failed while running.
+const FAILED: u8 = 1;
+
+/// Exit status when the program or the arguments are wrong.
+const WRONG: u8 = 2;
+
+/// Runs the command that the process was called with.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    // parsing and checking recurse over trees, whose depth is bounded for this stack
+    let worker = thread::Builder::new().name("scl".to_owned()).stack_size(STACK_SIZE);
+    match worker.spawn(move || dispatch(arguments)).map(thread::JoinHandle::join) {
+        Ok(Ok(code)) => code,
+        Ok(Err(_)) => {
+            eprintln!("error[E0902]: internal error; this is a fault of scl, please report it with the program");
+            ExitCode::from(FAILED)
+        }
+        Err(error) => {
+            eprintln!("error[E0903]: no thread with {} MiB of stack can be started: {error}", STACK_SIZE >> 20);
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+fn dispatch(arguments: Arguments) -> ExitCode {
+    match arguments.command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Check { input } => check(&input),
+        Command::Graph { input, output, all } => draw(&input, output, all),
+        Command::Exec { directory } => exec::exec(&directory),
+    }
+}
+
+/// A program as far as the checker.
+struct Checked {
+    sources: SourceMap,
+    model: Model,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Checked {
+    fn load(input: &Input) -> Checked {
+        let mut sources = SourceMap::new();
+        let mode = input.mode.into();
+        let (model, diagnostics) = match read::program(&input.file, &mut sources) {
+            Ok((file, text)) => check_text(file, &text, mode),
+            Err(fault) => (Model::default(), vec![*fault]),
+        };
+        Checked { sources, model, diagnostics }
+    }
+
+    fn is_sound(&self) -> bool {
+        !has_errors(&self.diagnostics)
+    }
+}
+
+/// Statements that do not parse are missing, which would make names unknown that are not: then nothing more is checked.
+fn check_text(file: crate::source::FileId, text: &str, mode: Mode) -> (Model, Vec<Diagnostic>) {
+    let (ast, diagnostics) = syntax::parse(file, text);
+    if has_errors(&diagnostics) {
+        return (Model::default(), diagnostics);
+    }
+    check::check(&ast, mode)
+}
+
+/// What the checker found is the result of this command, so JSON goes to stdout.
+fn check(input: &Input) -> ExitCode {
+    let checked = Checked::load(input);
+    if input.format == Format::Json {
+        print(&format!("{}\n", report::json(&checked.diagnostics, &checked.sources)));
+        return ExitCode::from(if checked.is_sound() { 0 } else { WRONG });
+    }
+    finish(input, &checked)
+}
+
+/// Reports what the checker found; the exit status says whether it was an error.
+fn finish(input: &Input, checked: &Checked) -> ExitCode {
+    input.report(&checked.diagnostics, &checked.sources);
+    ExitCode::from(if checked.is_sound() { 0 } else { WRONG })
+}
+
+fn draw(input: &Input, form: GraphForm, all: bool) -> ExitCode {
+    let checked = Checked::load(input);
+    if !checked.is_sound() {
+        return finish(input, &checked);
+    }
+    let workflow = Mode::from(input.mode) == Mode::Workflow;
+    let graph = TaskGraph::build(&checked.model, graph::Options { chunks: workflow, batch: workflow, all });
+    let text = match form {
+        GraphForm::Dot => graph::dot(&graph, &checked.model, &checked.sources),
+        GraphForm::Json => format!("{:#}\n", graph::json(&graph, &checked.model, &checked.sources)),
+    };
+    print(&text);
+    finish(input, &checked)
+}
+
+impl Input {
+    /// Diagnostics go to stderr, for people no more than they read; JSON always is there, also when there is nothing to say.
+    fn report(&self, diagnostics: &[Diagnostic], sources: &SourceMap) {
+        if self.format == Format::Json {
+            eprintln!("{}", report::json(diagnostics, sources));
+        } else if !diagnostics.is_empty() {
+            let shown = &diagnostics[..diagnostics.len().min(SHOWN)];
+            eprint!("{}", report::text(shown, sources, self.style()));
+            match diagnostics.len() - shown.len() {
+                0 => {}
+                rest => eprintln!("\nand {rest} more; `--format json` gives all"),
+            }
+        }
+    }
+
+    fn style(&self) -> Style {
+        let terminal = io::stderr().is_terminal();
+        let color = match self.color {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => terminal && std::env::var_os("NO_COLOR").is_none(),
+        };
+        Style { color, unicode: terminal }
+    }
+}
+
+/// Writes to stdout; a reader that went away is no fault of the program.
+fn print(text: &str) {
+    let mut stdout = io::stdout().lock();
+    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+}

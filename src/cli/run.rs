@@ -1,0 +1,134 @@
+//! `scl run FILE`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+use super::{Checked, FAILED, Input, WRONG, finish, print};
+use crate::batch::BatchSystem;
+use crate::batch::local::{Launcher, Local, Machine};
+use crate::check::Mode;
+use crate::diagnostic::{Diagnostic, Fault};
+use crate::graph::{Options, TaskGraph};
+use crate::io::Files;
+use crate::model::Model;
+use crate::run::{self, Batch, JobSettings, Program, Summary};
+use crate::store::Store;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    input: Input,
+    /// Where jobs and their results are kept [default: .scl beside the program]
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+    /// Compute anew what is kept from earlier runs
+    #[arg(long)]
+    fresh: bool,
+    /// Compute also what nothing needs
+    #[arg(long)]
+    all: bool,
+    /// Threads for tasks of this process [default: one for each core that the process may use]
+    #[arg(long, short = 'j', value_name = "N")]
+    threads: Option<std::num::NonZeroUsize>,
+    /// Say nothing of jobs that end well
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> ExitCode {
+    let checked = Checked::load(&arguments.input);
+    if !checked.is_sound() {
+        return finish(&arguments.input, &checked);
+    }
+    let workflow = Mode::from(arguments.input.mode) == Mode::Workflow;
+    let graph = TaskGraph::build(&checked.model, Options { chunks: workflow, batch: workflow, all: arguments.all });
+    let jobs = workflow && checked.model.variables.iter().any(|variable| variable.request.is_some());
+    let summary = if jobs { with_jobs(arguments, &checked, &graph) } else { Ok(execute(arguments, &checked, &graph, None)) };
+    let mut diagnostics = checked.diagnostics.clone();
+    let status = match summary {
+        Ok(summary) => {
+            let status = if summary.failed || summary.interrupted { FAILED } else { 0 };
+            arguments.say(&summary);
+            diagnostics.extend(summary.diagnostics);
+            status
+        }
+        Err(refused) => {
+            diagnostics.extend(refused.diagnostics);
+            refused.status
+        }
+    };
+    arguments.input.report(&diagnostics, &checked.sources);
+    ExitCode::from(status)
+}
+
+fn execute(arguments: &Arguments, checked: &Checked, graph: &TaskGraph, batch: Option<Batch>) -> Summary {
+    let files = Files { base: PathBuf::new() };
+    let program = Program { model: &checked.model, graph, sources: &checked.sources, world: &files, exporter: &files };
+    let threads = arguments.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, std::num::NonZeroUsize::get);
+    run::run(program, threads, batch, &mut |line| print(&format!("{line}\n")))
+}
+
+/// Why nothing was run.
+struct Refused {
+    status: u8,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// Requests that this machine can never satisfy are refused before anything runs, and so is a store that cannot be used.
+fn with_jobs(arguments: &Arguments, checked: &Checked, graph: &TaskGraph) -> Result<Summary, Refused> {
+    let requests = checked.model.variables.iter().filter_map(|variable| variable.request.as_ref());
+    let first = requests.map(|request| request.span).next().unwrap_or_default();
+    let unable = |fault: Fault| Refused { status: FAILED, diagnostics: vec![diagnostic(&fault, first)] };
+    let mut system = Local::new(Launcher::this_program().map_err(unable)?, Machine::detect());
+    let too_large = too_large(&checked.model, &system);
+    if !too_large.is_empty() {
+        return Err(Refused { status: WRONG, diagnostics: too_large });
+    }
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        let registered = signal_hook::flag::register(signal, interrupted.clone());
+        registered.map_err(|error| unable(Fault::new("E0904", format!("signals cannot be handled: {error}"))))?;
+    }
+    let store = Store::open(&arguments.store()).map_err(|error| unable(unusable_store(&error)))?;
+    let settings = JobSettings { jobs: store.jobs().to_owned(), fresh: arguments.fresh };
+    let batch = Batch { system: &mut system, settings, interrupted: &interrupted };
+    Ok(execute(arguments, checked, graph, Some(batch)))
+}
+
+fn unusable_store(error: &crate::job::FileError) -> Fault {
+    Fault::new("E0703", format!("the store cannot be used: {error}")).help("choose a directory that can be written with `--store`")
+}
+
+fn too_large(model: &Model, system: &dyn BatchSystem) -> Vec<Diagnostic> {
+    let requests = model.variables.iter().filter_map(|variable| variable.request.as_ref());
+    let faults = requests.filter_map(|request| Some(diagnostic(&system.check(&request.node).err()?, request.span)));
+    faults.collect()
+}
+
+fn diagnostic(fault: &Fault, span: crate::source::Span) -> Diagnostic {
+    let mut diagnostic = Diagnostic::error(&fault.code, fault.message.clone(), span);
+    diagnostic.help = fault.help.clone();
+    diagnostic
+}
+
+impl Arguments {
+    fn store(&self) -> PathBuf {
+        let beside = || self.input.file.parent().unwrap_or(Path::new("")).join(".scl");
+        let store = self.store.clone().unwrap_or_else(beside);
+        std::path::absolute(&store).unwrap_or(store)
+    }
+
+    /// One line about the jobs of a run.
+    fn say(&self, summary: &Summary) {
+        let Summary { jobs_done, jobs_failed, jobs_kept, .. } = summary;
+        if !self.quiet && jobs_done + jobs_failed + jobs_kept > 0 {
+            eprintln!("jobs: {jobs_done} done, {jobs_failed} failed, {jobs_kept} kept");
+        }
+        if summary.interrupted {
+            eprintln!("interrupted: the jobs were ended; what was finished is kept in {}", self.store().display());
+        }
+    }
+}
