@@ -1,0 +1,9 @@
+//! Runs sound programs in this process.
+
+#![no_main]
+
+#[path = "../../harness/exercise.rs"]
+#[allow(dead_code, reason = "each target uses one of its functions")]
+mod exercise;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| exercise::deep(|| exercise::evaluate(data)));

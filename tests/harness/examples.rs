@@ -1,0 +1,62 @@
+//! The programs of `examples/` print what lies beside them, whichever way they are evaluated.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use libtest_mimic::{Failed, Trial};
+
+use crate::golden;
+
+/// All of them.
+pub fn trials() -> Vec<Trial> {
+    let mut trials = golden::cases("examples/workflow", "examples", workflow);
+    trials.extend(golden::cases("examples/deferred", "examples", deferred));
+    trials.push(Trial::test("examples: jobs that are done are taken from the store", kept));
+    trials
+}
+
+fn workflow(path: &Path, _: &str) -> String {
+    tempfile::tempdir().map_or_else(|error| error.to_string(), |store| shown(run(path, "workflow", store.path())))
+}
+
+fn deferred(path: &Path, _: &str) -> String {
+    tempfile::tempdir().map_or_else(|error| error.to_string(), |store| shown(run(path, "deferred", store.path())))
+}
+
+fn run(program: &Path, mode: &str, store: &Path) -> std::io::Result<Output> {
+    Command::new(env!("CARGO_BIN_EXE_scl")).args(["run", "--mode", mode, "--store"]).arg(store).arg(program).output()
+}
+
+/// What was printed; of a run that failed also why.
+fn shown(output: std::io::Result<Output>) -> String {
+    match output {
+        Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).into_owned(),
+        Ok(output) => format!("{}\n{}{}", output.status, text(&output.stdout), text(&output.stderr)),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn kept() -> Result<(), Failed> {
+    let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/parameter_study.scl");
+    let store = tempfile::tempdir()?;
+    let [first, second] = [(); 2].map(|()| run(&program, "workflow", store.path()));
+    let (first, second) = (first?, second?);
+    if first.stdout.is_empty() || first.stdout != second.stdout {
+        return Err(format!(
+            "printed first\n{}{}then\n{}{}",
+            text(&first.stdout),
+            text(&first.stderr),
+            text(&second.stdout),
+            text(&second.stderr)
+        )
+        .into());
+    }
+    match (text(&first.stderr).trim(), text(&second.stderr).trim()) {
+        ("jobs: 4 done, 0 failed, 0 kept", "jobs: 0 done, 0 failed, 4 kept") => Ok(()),
+        said => Err(format!("{said:?}").into()),
+    }
+}

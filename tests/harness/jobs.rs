@@ -1,0 +1,359 @@
+//! Workflow mode with the real binary: jobs are processes, their directories are on the disk, and some of them end badly.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::{Failed, Trial};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::binary::{Place, Ran};
+
+type Test = fn() -> Result<(), Failed>;
+
+/// All of them.
+pub fn trials() -> Vec<Trial> {
+    let tests: [(&str, Test); 24] = [
+        ("jobs print what one process prints", same_as_deferred),
+        ("each chunk has a directory that tells all", directories),
+        ("a second run keeps all results", kept),
+        ("fresh computes again", fresh),
+        ("only what changed is computed", changed),
+        ("resources do not matter for what is kept", resources_do_not_matter),
+        ("equal tasks share a job", equal_tasks),
+        ("a chunk that fails", failing_chunk),
+        ("a failed job is tried again by the next run", tried_again),
+        ("a failed input", failed_input),
+        ("a branch that is not taken", non_strict),
+        ("a job that is killed", killed),
+        ("a job that takes too long", walltime),
+        ("a job that takes too much memory", memory),
+        ("a job that takes more memory than there is of its own is let be", modest),
+        ("more cores than there are", too_many_cores),
+        ("more memory than there is", too_much_memory),
+        ("more chunks than elements", too_many_chunks),
+        ("never more jobs than cores", cores_are_kept_to),
+        ("interrupted by the user", interrupted),
+        ("a store with an awkward name", awkward_store),
+        ("a store that cannot be written", unwritable_store),
+        ("static faults begin no job", static_faults),
+        ("a directory that is no job", no_job),
+    ];
+    tests.into_iter().map(|(name, test)| Trial::test(format!("jobs: {name}"), test)).collect()
+}
+
+const RATES: &str = "\
+use exp from numpy
+R = 8.314 [J/mol/K]
+barrier = 90 [kJ/mol]
+rate(prefactor, t) = prefactor * exp(-barrier / (R * t))
+temperatures = (T: 300.0, 400.0, 500.0) [K]
+rates = map((t: rate(1.0e12 [1/s], t)), temperatures) in 2 chunks for 1 [min] on 1 core with 512 [MiB]
+best = reduce((x, y: if(x > y, x, y)), rates) on 1 core
+print(rates)
+print(best, sum(rates))
+";
+
+/// Computes for minutes, in little memory.
+const LONG: &str = "map((x: sum(range(0, 1000000, 1)) + x), range(0, 100000, 1))";
+
+fn place(program: &str) -> Place {
+    let place = Place::new();
+    place.write("model.scl", program);
+    place
+}
+
+fn workflow(place: &Place) -> Ran {
+    place.run(&["run", "model.scl"])
+}
+
+/// The attempts of all jobs, sorted.
+fn attempts(store: &Path) -> Vec<PathBuf> {
+    let entries = |path: &Path| std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect::<Vec<_>>();
+    let is_attempt = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("attempt-"));
+    let mut attempts: Vec<PathBuf> = entries(&store.join("jobs")).iter().flat_map(|job| entries(job)).filter(is_attempt).collect();
+    attempts.sort();
+    attempts
+}
+
+fn manifest(attempt: &Path) -> Result<Value, Failed> {
+    Ok(serde_json::from_str::<Value>(&std::fs::read_to_string(attempt.join("manifest.json"))?)?["content"].take())
+}
+
+fn expect(holds: bool, what: impl std::fmt::Debug) -> Result<(), Failed> {
+    if holds { Ok(()) } else { Err(format!("{what:?}").into()) }
+}
+
+fn same_as_deferred() -> Result<(), Failed> {
+    let place = place(RATES);
+    let deferred = place.run(&["run", "--mode", "deferred", "model.scl"]);
+    expect(deferred.code == Some(0) && deferred.stdout.lines().count() == 2 && !place.path().join(".scl").exists(), &deferred)?;
+    workflow(&place).ends(0, &deferred.stdout, &["jobs: 3 done, 0 failed, 0 kept"])?;
+    place.run(&["run", "--mode", "instant", "model.scl"]).prints(&deferred.stdout)
+}
+
+fn directories() -> Result<(), Failed> {
+    let place = place(RATES);
+    workflow(&place);
+    let attempts = attempts(&place.path().join(".scl"));
+    expect(attempts.len() == 3, &attempts)?;
+    for attempt in &attempts {
+        for file in ["task.json", "task.txt", "command", "stdout", "stderr", "manifest.json"] {
+            expect(attempt.join(file).is_file(), (attempt, file))?;
+        }
+        let manifest = manifest(attempt)?;
+        let result = manifest["outcome"]["result"]["file"].as_str().unwrap_or_default();
+        expect(manifest["outcome"]["outcome"] == "success" && attempt.join(result).is_file(), &manifest)?;
+        expect(std::fs::read_to_string(attempt.join("command"))?.contains("exec"), attempt)?;
+    }
+    let statements: BTreeSet<String> = attempts.iter().flat_map(|attempt| std::fs::read_to_string(attempt.join("task.txt"))).collect();
+    expect(statements.len() == 2 && statements.iter().any(|text| text.starts_with("rates = map(")), &statements)
+}
+
+fn kept() -> Result<(), Failed> {
+    let place = place(RATES);
+    let first = workflow(&place);
+    let before = attempts(&place.path().join(".scl"));
+    workflow(&place).ends(0, &first.stdout, &["jobs: 0 done, 0 failed, 3 kept"])?;
+    expect(attempts(&place.path().join(".scl")) == before, before)
+}
+
+fn fresh() -> Result<(), Failed> {
+    let place = place(RATES);
+    let first = workflow(&place);
+    place.run(&["run", "--fresh", "model.scl"]).ends(0, &first.stdout, &["jobs: 3 done, 0 failed, 0 kept"])?;
+    let attempts = attempts(&place.path().join(".scl"));
+    expect(attempts.len() == 6 && attempts.iter().filter(|path| path.ends_with("attempt-2")).count() == 3, attempts)
+}
+
+fn changed() -> Result<(), Failed> {
+    let place = place("a = 2\nb = 3 * a on 1 core\nc = 4 on 1 core\nprint(b, c)\n");
+    workflow(&place).ends(0, "6 4\n", &["2 done, 0 failed, 0 kept"])?;
+    place.write("model.scl", "# moved\n\na = 5\nb = 3 * a on 1 core\n\n\nc = 4 on 1 core\nprint(b, c)\n");
+    workflow(&place).ends(0, "15 4\n", &["1 done, 0 failed, 1 kept"])
+}
+
+fn resources_do_not_matter() -> Result<(), Failed> {
+    let place = place("a = 2 + 3 on 1 core\nprint(a)\n");
+    workflow(&place).prints("5\n")?;
+    place.write("model.scl", "a = 2 + 3 for 2 [h] on 1 core with 100 [MiB]\nprint(a)\n");
+    workflow(&place).ends(0, "5\n", &["0 done, 0 failed, 1 kept"])
+}
+
+fn equal_tasks() -> Result<(), Failed> {
+    let place = place("n = 7\na = n + 1 on 1 core\nb = n + 1 on 1 core\nprint(a, b)\n");
+    workflow(&place).ends(0, "8 8\n", &["jobs: 1 done, 0 failed, 1 kept"])?;
+    expect(attempts(&place.path().join(".scl")).len() == 1, "one attempt")
+}
+
+fn failing_chunk() -> Result<(), Failed> {
+    let program = "s = (v: 1, 0, 2)\nm = map((x: 6/x), s) in 3 chunks on 1 core\ntotal = sum(m)\nprint('before')\nprint(m)\nprint(total)\nprint('after')\n";
+    let place = place(program);
+    let says = ["model.scl:2:13", "division by zero", "jobs: 2 done, 1 failed", "while computing this", "log ", "stderr"];
+    workflow(&place).ends(1, "'before'\n'after'\n", &says)?;
+    let failed = |attempt: &&PathBuf| manifest(attempt).is_ok_and(|manifest| manifest["outcome"]["cause"]["cause"] == "evaluation");
+    let attempts = attempts(&place.path().join(".scl"));
+    expect(attempts.len() == 3 && attempts.iter().filter(failed).count() == 1, attempts)
+}
+
+fn tried_again() -> Result<(), Failed> {
+    let place = place("a = 1/0 on 1 core\nprint(a)\n");
+    workflow(&place).ends(1, "", &["1 failed"])?;
+    workflow(&place).ends(1, "", &["1 failed, 0 kept"])?;
+    expect(attempts(&place.path().join(".scl")).len() == 2, "two attempts")
+}
+
+fn failed_input() -> Result<(), Failed> {
+    let ran = workflow(&place("bad = 1/0\na = bad + 1 on 1 core\nb = a * 2 on 1 core\nprint(b)\nprint('after')\n"));
+    ran.ends(1, "'after'\n", &["division by zero"])?;
+    expect(ran.stderr.contains("model.scl:1:7"), &ran)
+}
+
+fn non_strict() -> Result<(), Failed> {
+    workflow(&place("bad = 1/0\na = if(true, 5, bad) ? on 1 core\nprint(a)\n")).prints("5\n")?;
+    workflow(&place("bad = 1/0\na = if(true, 5, bad) on 1 core\nprint(a)\n")).ends(0, "5\n", &[])
+}
+
+/// A driver that is going to be disturbed.
+struct Driver {
+    child: Child,
+}
+
+impl Driver {
+    fn start(place: &Place) -> Result<Driver, Failed> {
+        let mut command = place.scl(&["run", "model.scl"]);
+        Ok(Driver { child: command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()? })
+    }
+
+    /// The processes of its jobs, as soon as there are so many.
+    fn jobs(&self, count: usize) -> Result<Vec<Pid>, Failed> {
+        let end = Instant::now() + Duration::from_secs(60);
+        while Instant::now() < end {
+            let jobs = children(self.child.id());
+            if jobs.len() >= count {
+                return Ok(jobs);
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        Err("the jobs did not begin".into())
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_raw(self.child.id() as i32)
+    }
+
+    fn end(self) -> Result<Ran, Failed> {
+        Ok(Ran::from(self.child.wait_with_output()?))
+    }
+}
+
+/// The processes that a process has started and that run another program by now.
+fn children(parent: u32) -> Vec<Pid> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let is_child = |pid: &i32| {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let command = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        status.contains(&format!("\nPPid:\t{parent}\n")) && command.split('\0').nth(1) == Some("exec")
+    };
+    let pids = entries.filter_map(|entry| entry.file_name().to_string_lossy().parse::<i32>().ok());
+    pids.filter(is_child).map(Pid::from_raw).collect()
+}
+
+fn killed() -> Result<(), Failed> {
+    let place = place(&format!("a = {LONG} on 1 core\nprint('before')\nprint(a[0])\nprint('after')\n"));
+    let driver = Driver::start(&place)?;
+    kill(driver.jobs(1)?[0], Signal::SIGKILL)?;
+    let says = ["model.scl:1:1", "the job of `a` failed", "signal 9 (SIGKILL)", "attempt-1/stderr"];
+    driver.end()?.ends(1, "'before'\n'after'\n", &says)
+}
+
+fn walltime() -> Result<(), Failed> {
+    let place = place(&format!("a = {LONG} for 1 [s] on 1 core\nprint(a[0])\nprint('after')\n"));
+    workflow(&place).ends(1, "'after'\n", &["model.scl:1:1", "walltime of 1s exceeded", "for 1 [s]", "ask for more time"])?;
+    let manifest = manifest(&attempts(&place.path().join(".scl"))[0])?;
+    expect(manifest["outcome"]["cause"]["cause"] == "walltime", manifest)
+}
+
+fn memory() -> Result<(), Failed> {
+    let place = place("a = sum(range(0, 100000000, 1)) on 1 core with 64 [MiB]\nprint(a)\nprint('after')\n");
+    workflow(&place).ends(1, "'after'\n", &["out of memory", "64 MiB requested", "ask for more memory"])?;
+    let manifest = manifest(&attempts(&place.path().join(".scl"))[0])?;
+    expect(manifest["outcome"]["cause"]["cause"] == "out_of_memory", manifest)
+}
+
+fn modest() -> Result<(), Failed> {
+    workflow(&place("a = sum(range(0, 1000000, 1)) on 1 core with 256 [MiB]\nprint(a)\n")).prints("499999500000\n")
+}
+
+fn too_many_cores() -> Result<(), Failed> {
+    let place = place("a = 1 on 1 core\nprint(a)\nb = 2 on 100000 cores\nprint(b)\n");
+    workflow(&place).is_refused(&["E0810", "model.scl:3", "100000 cores are requested"])?;
+    expect(!place.path().join(".scl").exists(), "nothing is stored")?;
+    place.run(&["run", "--mode", "deferred", "model.scl"]).prints("1\n2\n")
+}
+
+fn too_much_memory() -> Result<(), Failed> {
+    let place = place("print('a')\nb = 2 on 1 core with 500 [TiB]\nprint(b)\n");
+    workflow(&place).is_refused(&["E0812", "model.scl:2", "memory"])
+}
+
+fn too_many_chunks() -> Result<(), Failed> {
+    let place = place("s = (v: 1, 2)\nm = map((x: 2*x), s) in 3 chunks on 1 core\nprint(m)\nprint('after')\n");
+    workflow(&place).ends(1, "'after'\n", &["E0540", "write `in 2 chunks` or less"])?;
+    expect(attempts(&place.path().join(".scl")).is_empty(), "no job")
+}
+
+/// Manifests say when jobs began and ended: at no time may more have run than there are cores.
+fn cores_are_kept_to() -> Result<(), Failed> {
+    let cores = thread::available_parallelism()?.get();
+    let jobs = 3 * cores.min(4);
+    let work: String = (0..jobs).map(|job| format!("a{job} = sum(range({job}, 200000, 1)) on 1 core\n")).collect();
+    let names: Vec<String> = (0..jobs).map(|job| format!("a{job}")).collect();
+    let place = place(&format!("{work}wide = 1 + 1 on {cores} cores\nprint({}, wide)\n", names.join(", ")));
+    expect(workflow(&place).code == Some(0), "all well")?;
+    let mut events = Vec::new();
+    for attempt in attempts(&place.path().join(".scl")) {
+        let manifest = manifest(&attempt)?;
+        let wide = std::fs::read_to_string(attempt.join("task.txt"))?.starts_with("wide");
+        let size = if wide { cores as i64 } else { 1 };
+        events.push((manifest["started"].as_i64(), size));
+        events.push((manifest["ended"].as_i64(), -size));
+    }
+    expect(events.len() == 2 * (jobs + 1), &events)?;
+    // what ends in the millisecond in which another begins is counted as gone
+    events.sort_unstable();
+    let mut used = 0;
+    let most = events.iter().map(|(_, size)| {
+        used += size;
+        used
+    });
+    expect(most.max() <= Some(cores as i64), &events)
+}
+
+fn interrupted() -> Result<(), Failed> {
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
+        let place = place(&format!("quick = 1 + 1 on 1 core\na = {LONG} on 1 core\nprint(quick)\nprint(a[0])\n"));
+        let driver = Driver::start(&place)?;
+        let finished = |attempt: &PathBuf| attempt.join("manifest.json").exists();
+        wait_until(|| attempts(&place.path().join(".scl")).iter().any(finished))?;
+        let jobs = driver.jobs(1)?;
+        kill(driver.pid(), signal)?;
+        driver.end()?.ends(1, "2\n", &["interrupted"])?;
+        for job in jobs {
+            wait_until(|| kill(job, None).is_err())?;
+        }
+        place.write("model.scl", "quick = 1 + 1 on 1 core\nprint(quick)\n");
+        workflow(&place).ends(0, "2\n", &["1 kept"])?;
+    }
+    Ok(())
+}
+
+fn wait_until(mut holds: impl FnMut() -> bool) -> Result<(), Failed> {
+    let end = Instant::now() + Duration::from_secs(60);
+    while Instant::now() < end {
+        if holds() {
+            return Ok(());
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    Err("it did not come to pass in a minute".into())
+}
+
+fn awkward_store() -> Result<(), Failed> {
+    let place = place("a = 2 + 3 on 1 core\nprint(a)\n");
+    for store in ["with blanks", "it's", "a \"quoted\" one", "back\\slash", "-dash", "$HOME;ls", "größe"] {
+        let store = format!("--store={store}");
+        place.run(&["run", &store, "model.scl"]).ends(0, "5\n", &["1 done"])?;
+        place.run(&["run", &store, "model.scl"]).ends(0, "5\n", &["1 kept"])?;
+    }
+    place.write("odd 'name'.scl", "a = 2 + 3 on 1 core\nprint(a)\n");
+    place.run(&["run", "odd 'name'.scl"]).prints("5\n")
+}
+
+/// A file stands where the store should be: not even root can write into it.
+fn unwritable_store() -> Result<(), Failed> {
+    let place = place("a = 2 + 3 on 1 core\nprint('before')\nprint(a)\n");
+    place.write("file", "");
+    let ran = place.run(&["run", "--store", "file/store", "model.scl"]);
+    // known before anything runs, and so said before
+    ran.ends(1, "", &["E0703", "model.scl:1:11", "--store"])
+}
+
+fn static_faults() -> Result<(), Failed> {
+    let place = place("a = 1 on 1 core\nprint(a)\nb = nowhere\n");
+    workflow(&place).is_refused(&["E0201"])?;
+    expect(!place.path().join(".scl").exists(), "nothing is stored")
+}
+
+fn no_job() -> Result<(), Failed> {
+    let place = Place::new();
+    for directory in ["missing", "."] {
+        let ran = place.run(&["exec", directory]);
+        expect(!matches!(ran.code, Some(0 | 101) | None) && !ran.stderr.is_empty(), &ran)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,32 @@
+//! The one crate of integration tests: golden folders, rules of the house, properties, and the real binary.
+//!
+//! A golden folder holds cases, `name.scl`, each beside what it must give, `name.expected`. `BLESS=1 cargo test` writes the latter anew;
+//! the difference is for review.
+
+#[path = "harness/binary.rs"]
+mod binary;
+#[path = "harness/examples.rs"]
+mod examples;
+#[path = "harness/exercise.rs"]
+mod exercise;
+#[path = "harness/fuzz.rs"]
+mod fuzz;
+#[path = "harness/golden.rs"]
+mod golden;
+#[path = "harness/house.rs"]
+mod house;
+#[path = "harness/jobs.rs"]
+mod jobs;
+#[path = "harness/programs.rs"]
+mod programs;
+#[path = "harness/robust.rs"]
+mod robust;
+#[path = "harness/syntax.rs"]
+mod syntax;
+
+fn main() -> std::process::ExitCode {
+    let arguments = libtest_mimic::Arguments::from_args();
+    let rooms =
+        [syntax::trials(), programs::trials(), house::trials(), robust::trials(), jobs::trials(), examples::trials(), fuzz::trials()];
+    libtest_mimic::run(&arguments, rooms.into_iter().flatten().collect()).exit_code()
+}
