@@ -12,6 +12,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct FileId(pub u32);
 
+impl FileId {
+    /// Of no text: for faults that have no place.
+    pub const NOWHERE: FileId = FileId(u32::MAX);
+}
+
 /// A half-open byte range `start..end` in one file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Span {

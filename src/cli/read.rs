@@ -12,10 +12,7 @@ pub fn program(path: &Path, sources: &mut SourceMap) -> Result<(FileId, Arc<str>
     let is_stdin = path.as_os_str() == "-";
     let name = if is_stdin { "<stdin>".to_owned() } else { display_name(path) };
     let bytes = if is_stdin { stdin() } else { std::fs::read(path) };
-    let bytes = bytes.map_err(|error| {
-        let file = sources.add(name.clone(), "");
-        Box::new(unreadable(&name, &error, Span::new(file, 0, 0)))
-    })?;
+    let bytes = bytes.map_err(|error| Box::new(unreadable(&name, &error)))?;
     match String::from_utf8(bytes) {
         Ok(text) => {
             let text: Arc<str> = text.into();
@@ -36,8 +33,9 @@ fn stdin() -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn unreadable(name: &str, error: &std::io::Error, span: Span) -> Diagnostic {
-    Diagnostic::error("E0001", format!("cannot read `{name}`: {error}"), span)
+/// There is no text to point into.
+fn unreadable(name: &str, error: &std::io::Error) -> Diagnostic {
+    Diagnostic::error("E0001", format!("cannot read `{name}`: {error}"), Span { file: FileId::NOWHERE, start: 0, end: 0 })
 }
 
 fn not_utf8(span: Span) -> Diagnostic {
