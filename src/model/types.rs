@@ -71,7 +71,7 @@ pub enum NumberType {
 }
 
 /// The most collections of which a type may be made.
-const MOST_NESTED: usize = 1000;
+const MOST_NESTED: usize = 200;
 
 impl Type {
     /// A number of a kind, of unknown unit.
