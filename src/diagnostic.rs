@@ -141,12 +141,15 @@ impl<T> At<T> for Result<T, Fault> {
 
 /// The candidate nearest to `name` by edit distance, when it is near enough to be a slip of the keyboard.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = match name.chars().count() {
+    let length = name.chars().count();
+    let limit = match length {
         0..=2 => 1,
         3..=5 => 2,
         _ => 3,
     };
-    let scored = candidates.into_iter().filter(|candidate| *candidate != name).map(|candidate| (edit_distance(name, candidate), candidate));
+    // the distance is never less than the difference in length, which is quickly known
+    let possible = |candidate: &&str| *candidate != name && candidate.chars().count().abs_diff(length) <= limit;
+    let scored = candidates.into_iter().filter(possible).map(|candidate| (edit_distance(name, candidate), candidate));
     let best = scored.filter(|(distance, _)| *distance <= limit).min_by_key(|(distance, candidate)| (*distance, candidate.len()));
     best.map(|(_, candidate)| candidate)
 }

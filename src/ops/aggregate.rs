@@ -48,8 +48,8 @@ pub fn range(name: impl Into<Arc<str>>, start: &Value, stop: &Value, step: &Valu
     Ok(Series::new(name, data, unit).into())
 }
 
-/// The longest range, so that a slip of the keyboard does not take all memory.
-const LONGEST: i128 = 1 << 31;
+/// The longest range, 800 MB, so that a slip of the keyboard does not take all memory.
+const LONGEST: i128 = 100_000_000;
 
 fn sum_column(column: &Column) -> Result<Number, Fault> {
     if column.is_empty() {
