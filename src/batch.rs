@@ -76,14 +76,8 @@ pub struct Capacity {
 
 /// Something that runs jobs.
 pub trait BatchSystem {
-    /// As in the configuration: `local`, …
-    fn name(&self) -> &str;
-
     /// Whether a request can ever be satisfied; to be asked before anything runs.
     fn check(&self, request: &Request) -> Result<(), Fault>;
-
-    /// What all jobs together may use, where that is known and fixed.
-    fn capacity(&self) -> Option<Capacity>;
 
     /// The jobs of an earlier run that still wait or run, by attempt. To be asked before anything is submitted again: what was
     /// submitted by a program that was killed goes on.
@@ -109,7 +103,7 @@ pub fn verdict(attempt: &Attempt, state: &JobState) -> Result<Option<Outcome>, F
         (Some(Outcome::Failure { cause: Cause::Signal { .. }, .. }), JobState::Ended(Err(cause))) if cause.is_purpose() => cause.clone(),
         (Some(outcome), _) => return Ok(Some(outcome)),
         (None, JobState::Waiting | JobState::Running | JobState::Unknown) => return Ok(None),
-        (None, JobState::Ended(Ok(()))) => Cause::Unknown { reason: "the process ended well, but left no manifest".to_owned() },
+        (None, JobState::Ended(Ok(()))) => Cause::Unknown { reason: "the process is over, but left no manifest".to_owned() },
         (None, JobState::Ended(Err(cause))) => cause.clone(),
     };
     Ok(Some(Outcome::Failure { cause, diagnostics: Vec::new() }))

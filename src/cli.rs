@@ -6,6 +6,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::thread;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -159,8 +160,8 @@ fn dispatch(arguments: Arguments) -> ExitCode {
 
 /// A program as far as the checker.
 struct Checked {
-    sources: SourceMap,
-    model: Model,
+    sources: Arc<SourceMap>,
+    model: Arc<Model>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -172,7 +173,7 @@ impl Checked {
             Ok((file, text)) => check_text(file, &text, mode),
             Err(fault) => (Model::default(), vec![*fault]),
         };
-        Checked { sources, model, diagnostics }
+        Checked { sources: Arc::new(sources), model: Arc::new(model), diagnostics }
     }
 
     fn is_sound(&self) -> bool {

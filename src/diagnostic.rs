@@ -121,6 +121,11 @@ impl Fault {
         self.help = Some(help.into());
         self
     }
+
+    /// An error at `span`.
+    pub fn at(self, span: Span) -> Diagnostic {
+        Diagnostic { help: self.help, ..Diagnostic::error(&self.code, self.message, span) }
+    }
 }
 
 /// Adds a place to a fault.
@@ -131,11 +136,7 @@ pub trait At<T> {
 
 impl<T> At<T> for Result<T, Fault> {
     fn at(self, span: Span) -> Result<T, Box<Diagnostic>> {
-        self.map_err(|fault| {
-            let mut diagnostic = Diagnostic::error(&fault.code, fault.message, span);
-            diagnostic.help = fault.help;
-            Box::new(diagnostic)
-        })
+        self.map_err(|fault| Box::new(fault.at(span)))
     }
 }
 

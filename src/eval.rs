@@ -66,13 +66,13 @@ pub trait Variables: Sync {
 }
 
 /// What evaluation may use of the outside.
-pub trait World: Sync {
+pub trait World: Send + Sync {
     /// Reads a value of a kind from a file.
     fn load(&self, kind: LoadKind, path: &str) -> Result<Value, Fault>;
 }
 
 /// Writes values to files.
-pub trait Exporter: Sync {
+pub trait Exporter: Send + Sync {
     /// Writes a value; never over something else.
     fn save(&self, value: &Value, path: &str) -> Result<(), Fault>;
 }

@@ -18,10 +18,9 @@
 //! two runs that ask for the same value (places in the text, request, version of the program) belongs to the attempt, and no
 //! attempt is ever overwritten. The manifest is the evidence: an attempt without one is not over, or died.
 
-use std::sync::Arc;
-
+use crate::eval::Input;
 use crate::model::{Function, Task};
-use crate::value::{Value, codec};
+use crate::value::codec;
 
 pub use attempt::{Attempt, Description, InputFile, Source};
 pub use digest::{Digest, NotADigest};
@@ -41,15 +40,6 @@ mod manifest;
 /// The version of the rules by which keys are made and of what expressions mean; a change makes every kept result unfindable.
 const SCHEME: &str = "scl task 1";
 
-/// What a task reads.
-#[derive(Clone, Debug)]
-pub enum Input {
-    /// A value.
-    Value(Value),
-    /// A variable of this name that has none; a fault only where it is used.
-    Failed(Arc<str>),
-}
-
 /// The content of an input, for the key of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum InputDigest {
@@ -59,12 +49,12 @@ pub enum InputDigest {
     Failed,
 }
 
-impl Input {
-    /// Its content.
-    pub fn digest(&self) -> InputDigest {
-        match self {
+impl InputDigest {
+    /// Of an input.
+    pub fn of(input: &Input) -> Self {
+        match input {
             Input::Value(value) => InputDigest::Value(Digest(codec::digest(value))),
-            Input::Failed(_) => InputDigest::Failed,
+            Input::Failed => InputDigest::Failed,
         }
     }
 }

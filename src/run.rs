@@ -6,20 +6,20 @@
 //! recurses and nothing blocks.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crate::batch::BatchSystem;
 use crate::diagnostic::Diagnostic;
 use crate::eval::{Exporter, STACK_SIZE, World};
 use crate::graph::{TaskGraph, TaskId, TaskKind};
-use crate::model::{Model, Output};
+use crate::model::Model;
 use crate::source::SourceMap;
 use crate::value::Value;
 
-use jobs::Jobs;
+use jobs::{Counts, Jobs};
 use perform::{Done, Performer};
 use state::State;
 
@@ -33,19 +33,22 @@ pub use jobs::Settings as JobSettings;
 const SHORTEST_PAUSE: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
+/// How many jobs are written and submitted before the next look at those that run, and at what the user wants.
+const JOBS_AT_ONCE: usize = 256;
+
 /// What is run.
-#[derive(Clone, Copy)]
-pub struct Program<'p> {
+#[derive(Clone)]
+pub struct Program {
     /// The checked program.
-    pub model: &'p Model,
+    pub model: Arc<Model>,
     /// Its tasks.
-    pub graph: &'p TaskGraph,
+    pub graph: Arc<TaskGraph>,
     /// Its texts.
-    pub sources: &'p SourceMap,
+    pub sources: Arc<SourceMap>,
     /// Files that it reads.
-    pub world: &'p dyn World,
+    pub world: Arc<dyn World>,
     /// Files that it writes.
-    pub exporter: &'p dyn Exporter,
+    pub exporter: Arc<dyn Exporter>,
 }
 
 /// Batch tasks of a run.
@@ -77,83 +80,124 @@ pub struct Summary {
 
 /// Runs everything that the roots of the graph need, on so many threads; each line is given away as soon as all before it are
 /// settled.
-pub fn run(program: Program, threads: usize, batch: Option<Batch>, line: &mut dyn FnMut(&str)) -> Summary {
-    let is_batch = batch.is_some();
-    let threads = threads.clamp(1, program.graph.len().max(1));
-    let shared = Shared::new(program, is_batch, threads);
-    let mut jobs = batch.map(|batch| Jobs::new(program, batch));
-    thread::scope(|scope| {
-        for index in 0..threads {
-            let worker = thread::Builder::new().name(format!("scl-{index}")).stack_size(STACK_SIZE);
-            if worker.spawn_scoped(scope, || shared.work()).is_err() && index == 0 {
-                shared.drive_alone(line);
-            }
+///
+/// Jobs have cores of their own from the batch system, and the threads share all cores of this process with them: what waits for
+/// jobs takes no core, and the system divides what is computed here at the same time. When the user stops the run, a thread that
+/// is in the middle of a task is left behind, for nothing can make it end but the end of the process.
+pub fn run(program: &Program, threads: usize, batch: Option<Batch>, line: &mut dyn FnMut(&str)) -> Summary {
+    let shared = Arc::new(Shared::new(program, batch.is_some()));
+    let mut jobs = batch.map(|batch| Jobs::new(program.clone(), batch));
+    let workers = Workers::start(&shared, threads.clamp(1, program.graph.len().max(1)));
+    shared.lead(jobs.as_mut(), workers.threads.is_empty(), line);
+    let interrupted = jobs.as_ref().is_some_and(Jobs::is_interrupted);
+    if !interrupted {
+        workers.join();
+    }
+    shared.summary(interrupted, jobs.map(|jobs| jobs.counts).unwrap_or_default())
+}
+
+/// The threads that perform tasks; when this is dropped, they end with the task that they have.
+struct Workers {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Workers {
+    /// As many as can be started, which may be none.
+    fn start(shared: &Arc<Shared>, count: usize) -> Workers {
+        let start = |index| {
+            let shared = shared.clone();
+            thread::Builder::new().name(format!("scl-{index}")).stack_size(STACK_SIZE).spawn(move || shared.work()).ok()
+        };
+        Workers { shared: shared.clone(), threads: (0..count).map_while(start).collect() }
+    }
+
+    fn join(mut self) {
+        let threads = std::mem::take(&mut self.threads);
+        drop(self);
+        for thread in threads {
+            // panics are caught at the border of a task
+            let _ = thread.join();
         }
-        shared.lead(jobs.as_mut(), line);
-    });
-    shared.summary(jobs)
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.shared.lock().over = true;
+        self.shared.work.notify_all();
+    }
 }
 
 /// What the threads share.
-struct Shared<'p> {
-    program: Program<'p>,
-    threads: usize,
-    performer: Performer<'p>,
-    state: Mutex<Inner<'p>>,
+struct Shared {
+    graph: Arc<TaskGraph>,
+    performer: Performer,
+    inner: Mutex<Inner>,
+    /// There are tasks to perform, or it is over.
     work: Condvar,
+    /// There is something for the leading thread.
     news: Condvar,
 }
 
-struct Inner<'p> {
-    state: State<'p>,
+struct Inner {
+    state: State,
     diagnostics: Vec<Diagnostic>,
     said: HashSet<String>,
+    /// How many threads wait for tasks.
+    idle: usize,
+    /// How many outputs were given away.
+    printed: usize,
     over: bool,
 }
 
-impl<'p> Shared<'p> {
-    fn new(program: Program<'p>, batch: bool, threads: usize) -> Self {
-        let model = program.model;
-        let is_batch = |task| batch && request_of(program.graph.kind(task), model).is_some();
-        let mut state = State::new(program.graph, &is_batch);
-        program.graph.roots().iter().for_each(|root| state.demand(*root));
-        Shared {
-            program,
-            threads,
-            performer: Performer::new(program),
-            state: Mutex::new(Inner { state, diagnostics: Vec::new(), said: HashSet::new(), over: false }),
-            work: Condvar::new(),
-            news: Condvar::new(),
-        }
+impl Shared {
+    fn new(program: &Program, batch: bool) -> Self {
+        let graph = program.graph.clone();
+        let is_batch = |task| batch && is_job(graph.kind(task), &program.model);
+        let mut state = State::new(graph.clone(), &is_batch);
+        graph.roots().iter().for_each(|root| state.demand(*root));
+        let inner = Inner { state, diagnostics: Vec::new(), said: HashSet::new(), idle: 0, printed: 0, over: false };
+        Shared { graph, performer: Performer::new(program.clone()), inner: Mutex::new(inner), work: Condvar::new(), news: Condvar::new() }
     }
 
     /// A panic is caught at the border of a task, so a poisoned lock protects nothing broken.
-    fn lock(&self) -> MutexGuard<'_, Inner<'p>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What a thread does until everything is over.
     fn work(&self) {
         let mut inner = self.lock();
-        loop {
-            if inner.over {
-                return;
-            }
+        while !inner.over {
             let Some(task) = inner.state.next() else {
+                inner.idle += 1;
                 inner = self.work.wait(inner).unwrap_or_else(PoisonError::into_inner);
+                inner.idle -= 1;
                 continue;
             };
             drop(inner);
             let done = self.performer.perform(task);
             inner = self.lock();
             self.apply(&mut inner, task, done);
+            // this thread itself takes one of the tasks that are ready
+            self.wake(&inner, 1);
         }
     }
 
-    /// Enters what came of a task, and wakes whoever has something to do now.
-    fn apply(&self, inner: &mut Inner<'p>, task: TaskId, done: Done) {
+    /// What the leading thread does of the same when there is no other.
+    fn work_alone(&self) {
+        loop {
+            let Some(task) = self.lock().state.next() else { return };
+            let done = self.performer.perform(task);
+            self.apply(&mut self.lock(), task, done);
+        }
+    }
+
+    /// Enters what came of a task.
+    fn apply(&self, inner: &mut Inner, task: TaskId, done: Done) {
         match done {
-            Done::Needs(variable) => inner.state.wait_for(task, self.program.graph.of_variable(variable)),
+            Done::Needs(variable) => inner.state.wait_for(task, self.graph.of_variable(variable)),
             Done::Value(value) => {
                 self.performer.results.set(task, Some(value));
                 inner.state.settle(task);
@@ -168,109 +212,104 @@ impl<'p> Shared<'p> {
                 inner.state.settle(task);
             }
         }
-        // one of the ready tasks is taken by this thread itself
-        for _ in 1..inner.state.ready().min(self.threads) {
+    }
+
+    /// Wakes no more threads than there are tasks for, besides those that somebody `takes`, and the leading one if it has something
+    /// to do.
+    fn wake(&self, inner: &Inner, takes: usize) {
+        for _ in 0..inner.state.ready().saturating_sub(takes).min(inner.idle) {
             self.work.notify_one();
         }
-        let is_output = matches!(self.program.graph.kind(task), TaskKind::Output(_));
-        if is_output || inner.state.has_ready_jobs() || inner.state.is_over() {
+        if self.has_news(inner) {
             self.news.notify_one();
         }
     }
 
-    /// What the calling thread does: prints, submits, polls, until everything is settled.
-    fn lead(&self, mut jobs: Option<&mut Jobs<'p, '_>>, line: &mut dyn FnMut(&str)) {
-        let mut printed = 0;
-        let mut pause = SHORTEST_PAUSE;
-        loop {
-            self.print_settled(&mut printed, line);
-            let mut inner = self.lock();
-            let ready = inner.state.take_ready_jobs();
-            if inner.state.is_over() {
-                break;
-            }
-            let active = jobs.as_ref().is_some_and(|jobs| jobs.is_active());
-            if ready.is_empty() && !self.has_news(&inner, printed) {
-                inner = match active {
-                    true => self.news.wait_timeout(inner, pause).unwrap_or_else(PoisonError::into_inner).0,
-                    false => self.news.wait(inner).unwrap_or_else(PoisonError::into_inner),
-                };
-            }
-            drop(inner);
-            if let Some(jobs) = jobs.as_mut() {
-                let ended = self.serve(jobs, &ready);
-                pause = if ended || !ready.is_empty() { SHORTEST_PAUSE } else { (pause * 2).min(LONGEST_PAUSE) };
-                if jobs.is_interrupted() {
-                    break;
-                }
-            }
-        }
-        self.print_settled(&mut printed, line);
-        self.lock().over = true;
-        self.work.notify_all();
+    /// Whether there is something to print or to submit, or nothing left to do.
+    fn has_news(&self, inner: &Inner) -> bool {
+        inner.state.is_over() || inner.state.has_ready_jobs() || self.next_line(inner).is_some()
     }
 
-    /// Submits what is ready and enters what has ended.
-    fn serve(&self, jobs: &mut Jobs<'p, '_>, ready: &[TaskId]) -> bool {
-        let mut settled = Vec::new();
-        let mut prepared = Vec::new();
-        for task in ready {
-            match self.performer.prepare(*task) {
-                Ok(job) => prepared.push((*task, job)),
-                Err(done) => settled.push((*task, done)),
+    /// What the leading thread does: prints, submits, polls, until everything is settled or the user stops it.
+    fn lead(&self, mut jobs: Option<&mut Jobs>, alone: bool, line: &mut dyn FnMut(&str)) {
+        let mut pause = SHORTEST_PAUSE;
+        loop {
+            if alone {
+                self.work_alone();
+            }
+            let (ready, over) = self.await_news(jobs.is_some().then_some(pause));
+            self.print_settled(line);
+            if over || jobs.as_ref().is_some_and(|jobs| jobs.is_interrupted()) {
+                return;
+            }
+            if let Some(jobs) = jobs.as_deref_mut() {
+                let ended = self.serve(jobs, &ready);
+                pause = if ended || !ready.is_empty() { SHORTEST_PAUSE } else { (pause * 2).min(LONGEST_PAUSE) };
             }
         }
-        settled.extend(jobs.submit(prepared));
+    }
+
+    /// Waits until there is something to do, but for no longer than a pause; gives jobs to submit, and whether all is settled.
+    fn await_news(&self, pause: Option<Duration>) -> (Vec<TaskId>, bool) {
+        let mut inner = self.lock();
+        if !self.has_news(&inner) {
+            inner = match pause {
+                Some(pause) => self.news.wait_timeout(inner, pause).unwrap_or_else(PoisonError::into_inner).0,
+                None => self.news.wait(inner).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+        (inner.state.take_ready_jobs(JOBS_AT_ONCE), inner.state.is_over())
+    }
+
+    /// Submits what is ready and enters what has ended; whether something has.
+    fn serve(&self, jobs: &mut Jobs, ready: &[TaskId]) -> bool {
+        let mut settled = Vec::new();
+        // what becomes ready because others are being ended is not begun
+        if !jobs.is_stopping() {
+            let mut prepared = Vec::with_capacity(ready.len());
+            for task in ready {
+                match self.performer.prepare(*task) {
+                    Ok(job) => prepared.push((*task, job)),
+                    Err(done) => settled.push((*task, done)),
+                }
+            }
+            settled.extend(jobs.submit(prepared));
+        }
         settled.extend(jobs.poll());
         let ended = !settled.is_empty();
         let mut inner = self.lock();
         for (task, done) in settled {
             self.apply(&mut inner, task, done);
         }
-        self.work.notify_all();
+        self.wake(&inner, 0);
         ended
     }
 
-    fn has_news(&self, inner: &Inner, printed: usize) -> bool {
-        let next = self.program.graph.outputs().get(printed);
-        inner.state.is_over() || next.is_some_and(|task| inner.state.is_settled(*task))
+    /// The next output in the order of the text, if it is settled.
+    fn next_line(&self, inner: &Inner) -> Option<TaskId> {
+        self.graph.outputs().get(inner.printed).copied().filter(|task| inner.state.is_settled(*task))
     }
 
     /// Gives away the lines of settled prints, in the order of the text, up to the first that is not settled.
-    fn print_settled(&self, printed: &mut usize, line: &mut dyn FnMut(&str)) {
-        while let Some(task) = self.program.graph.outputs().get(*printed) {
-            if !self.lock().state.is_settled(*task) {
-                return;
-            }
-            let is_print = matches!(self.program.model.outputs[*printed], Output::Print { .. });
-            if let (true, Some(Some(Value::Str(text)))) = (is_print, self.performer.results.get(*task)) {
+    fn print_settled(&self, line: &mut dyn FnMut(&str)) {
+        loop {
+            let mut inner = self.lock();
+            let Some(task) = self.next_line(&inner) else { return };
+            inner.printed += 1;
+            drop(inner);
+            // of the outputs only prints have a text
+            if let Some(Some(Value::Str(text))) = self.performer.results.get(task) {
                 line(text);
             }
-            *printed += 1;
         }
     }
 
-    /// Without any other thread: everything in turn, on this one.
-    fn drive_alone(&self, line: &mut dyn FnMut(&str)) {
-        let mut printed = 0;
-        loop {
-            let Some(task) = self.lock().state.next() else { break };
-            let done = self.performer.perform(task);
-            self.apply(&mut self.lock(), task, done);
-        }
-        self.print_settled(&mut printed, line);
-    }
-
-    fn summary(self, jobs: Option<Jobs>) -> Summary {
-        let graph = self.program.graph;
-        let interrupted = jobs.as_ref().is_some_and(|jobs| jobs.is_interrupted());
-        let failed = graph.roots().iter().any(|root| !matches!(self.performer.results.get(*root), Some(Some(_))));
-        let inner = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let mut diagnostics = inner.diagnostics;
+    fn summary(&self, interrupted: bool, counts: Counts) -> Summary {
+        let failed = self.graph.roots().iter().any(|root| !matches!(self.performer.results.get(*root), Some(Some(_))));
+        let mut diagnostics = std::mem::take(&mut self.lock().diagnostics);
         let place = |diagnostic: &Diagnostic| (diagnostic.span().file, diagnostic.span().start);
         // those of one place must not stand in the order in which threads happened to find them
         diagnostics.sort_by(|left, right| place(left).cmp(&place(right)).then_with(|| left.cmp(right)));
-        let counts = jobs.map(|jobs| jobs.counts).unwrap_or_default();
         Summary { diagnostics, failed, interrupted, jobs_done: counts.done, jobs_failed: counts.failed, jobs_kept: counts.kept }
     }
 }
@@ -280,17 +319,13 @@ fn identity(fault: &Diagnostic) -> String {
     format!("{} {} {:?}", fault.code, fault.message, fault.labels)
 }
 
-/// The request of a task that is to be a job.
-fn request_of(kind: TaskKind, model: &Model) -> Option<&crate::resources::Request> {
-    let variable = match kind {
-        TaskKind::Variable(id) => id,
-        TaskKind::Chunk { variable, .. } => variable,
-        TaskKind::Merge(_) | TaskKind::Output(_) => return None,
-    };
-    model.variables[variable.index()].request.as_ref().map(|request| &request.node)
+/// Whether a task asks for resources.
+fn is_job(kind: TaskKind, model: &Model) -> bool {
+    match kind {
+        TaskKind::Variable(id) | TaskKind::Chunk { variable: id, .. } => model.variables[id.index()].request.is_some(),
+        TaskKind::Merge(_) | TaskKind::Output(_) => false,
+    }
 }
 
-/// Whether a flag was set from outside.
-fn is_set(flag: &AtomicBool) -> bool {
-    flag.load(Ordering::Relaxed)
-}
+#[cfg(test)]
+mod tests;

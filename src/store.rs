@@ -4,17 +4,21 @@
 //! .scl/
 //!     .gitignore      so that no version control takes it in
 //!     store.json      the version of this layout
+//!     lock            held by the run that uses the store, and whose it is, for those who wait for it
 //!     jobs/<key>/     one directory for each batch task, see [`job`](crate::job)
 //! ```
 //!
 //! The directory is the truth: a result is found under the key of what it is the result of, and a store can be copied, and parts
 //! of it removed, with the tools of the system.
 
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::job::{Digest, FileError, Job, files};
+use crate::job::{FileError, files, host};
 
 /// The version of the layout.
 const FORMAT: u32 = 1;
@@ -25,6 +29,10 @@ pub struct Store {
     root: PathBuf,
     jobs: PathBuf,
 }
+
+/// The right to be the only run that uses a store, until it is dropped or its process is over, however that ended.
+#[derive(Debug)]
+pub struct Lock(#[expect(dead_code, reason = "an open file is a held lock")] File);
 
 /// What the file of the version says, besides the version.
 #[derive(Debug, Serialize, Deserialize)]
@@ -52,19 +60,26 @@ impl Store {
         Ok(Store { root, jobs })
     }
 
-    /// Its directory.
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
     /// The directory of all jobs.
     pub fn jobs(&self) -> &Path {
         &self.jobs
     }
 
-    /// The job of a key, which need not be there.
-    pub fn job(&self, key: Digest) -> Job {
-        Job::at(&self.jobs, key)
+    /// Takes the store for one run, or says who has it. Two runs at once would give the same cores away twice; where the filesystem
+    /// knows no locks they can, and do no other harm: attempts have directories of their own, and files appear as a whole.
+    pub fn lock(&self) -> Result<Result<Lock, String>, FileError> {
+        let path = self.root.join("lock");
+        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
+        let mut file = open.map_err(FileError::io("open", &path))?;
+        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+            let mut owner = String::new();
+            // who it is serves only the message
+            let _ = file.read_to_string(&mut owner);
+            return Ok(Err(owner.trim().to_owned()));
+        }
+        let owner = format!("process {} on {}\n", std::process::id(), host());
+        let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(owner.as_bytes()));
+        Ok(Ok(Lock(file)))
     }
 }
 
@@ -85,8 +100,18 @@ mod tests {
         fs::write(root.join(".gitignore"), "# mine\n").expect("writable");
         assert_eq!(Store::open(&root).expect("readable"), store);
         assert_eq!(fs::read_to_string(root.join(".gitignore")).expect("text"), "# mine\n", "what is there is left alone");
-        assert!(store.job(Digest::of(b"x")).success().expect("readable").is_none());
-        assert!(store.jobs().starts_with(store.root()));
+        assert!(store.jobs().starts_with(&root));
+    }
+
+    #[test]
+    fn one_run_at_a_time() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let store = Store::open(directory.path()).expect("writable");
+        let lock = store.lock().expect("writable").expect("nobody has it");
+        let owner = store.lock().expect("writable").expect_err("it is taken");
+        assert_eq!(owner, format!("process {} on {}", std::process::id(), host()));
+        drop(lock);
+        assert!(store.lock().expect("writable").is_ok());
     }
 
     #[test]

@@ -15,7 +15,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use super::{BatchId, BatchSystem, CPUS, Capacity, JobSpec, JobState, SubmitError};
+use super::{BatchId, BatchSystem, CPUS, JobSpec, JobState, SubmitError};
 use crate::diagnostic::Fault;
 use crate::job::{Attempt, Cause, FileError, Holder, Life, quote};
 use crate::resources::Request;
@@ -193,10 +193,6 @@ impl Local {
 }
 
 impl BatchSystem for Local {
-    fn name(&self) -> &str {
-        "local"
-    }
-
     fn check(&self, request: &Request) -> Result<(), Fault> {
         let capacity = self.machine.capacity();
         if request.cores().get() > capacity.cores {
@@ -210,10 +206,6 @@ impl BatchSystem for Local {
             return Err(Fault::new("E0812", message).help("request less memory per core, or fewer cores, or run it on a larger machine"));
         }
         Ok(())
-    }
-
-    fn capacity(&self) -> Option<Capacity> {
-        Some(self.machine.capacity())
     }
 
     fn find(&mut self, jobs: &[JobSpec]) -> Vec<Result<Option<BatchId>, Fault>> {

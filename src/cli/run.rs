@@ -3,19 +3,26 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
-use super::{Checked, FAILED, Input, WRONG, finish, print};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use super::{Checked, FAILED, Format, Input, WRONG, finish, print};
 use crate::batch::BatchSystem;
 use crate::batch::local::{Launcher, Local, Machine};
 use crate::check::Mode;
 use crate::diagnostic::{Diagnostic, Fault};
 use crate::graph::{Options, TaskGraph};
 use crate::io::Files;
+use crate::job::FileError;
 use crate::model::Model;
 use crate::run::{self, Batch, JobSettings, Program, Summary};
-use crate::store::Store;
+use crate::store::{Lock, Store};
+
+/// The pause between two looks at a lock that another run holds.
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -44,9 +51,9 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         return finish(&arguments.input, &checked);
     }
     let workflow = Mode::from(arguments.input.mode) == Mode::Workflow;
-    let graph = TaskGraph::build(&checked.model, Options { chunks: workflow, batch: workflow, all: arguments.all });
+    let graph = Arc::new(TaskGraph::build(&checked.model, Options { chunks: workflow, batch: workflow, all: arguments.all }));
     let jobs = workflow && checked.model.variables.iter().any(|variable| variable.request.is_some());
-    let summary = if jobs { with_jobs(arguments, &checked, &graph) } else { Ok(execute(arguments, &checked, &graph, None)) };
+    let summary = if jobs { with_jobs(arguments, &checked, graph) } else { Ok(execute(arguments, &checked, graph, None)) };
     let mut diagnostics = checked.diagnostics.clone();
     let status = match summary {
         Ok(summary) => {
@@ -64,11 +71,12 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     ExitCode::from(status)
 }
 
-fn execute(arguments: &Arguments, checked: &Checked, graph: &TaskGraph, batch: Option<Batch>) -> Summary {
-    let files = Files { base: PathBuf::new() };
-    let program = Program { model: &checked.model, graph, sources: &checked.sources, world: &files, exporter: &files };
+fn execute(arguments: &Arguments, checked: &Checked, graph: Arc<TaskGraph>, batch: Option<Batch>) -> Summary {
+    let files = Arc::new(Files { base: PathBuf::new() });
+    let (model, sources) = (checked.model.clone(), checked.sources.clone());
+    let program = Program { model, graph, sources, world: files.clone(), exporter: files };
     let threads = arguments.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, std::num::NonZeroUsize::get);
-    run::run(program, threads, batch, &mut |line| print(&format!("{line}\n")))
+    run::run(&program, threads, batch, &mut |line| print(&format!("{line}\n")))
 }
 
 /// Why nothing was run.
@@ -78,40 +86,45 @@ struct Refused {
 }
 
 /// Requests that this machine can never satisfy are refused before anything runs, and so is a store that cannot be used.
-fn with_jobs(arguments: &Arguments, checked: &Checked, graph: &TaskGraph) -> Result<Summary, Refused> {
+fn with_jobs(arguments: &Arguments, checked: &Checked, graph: Arc<TaskGraph>) -> Result<Summary, Refused> {
     let requests = checked.model.variables.iter().filter_map(|variable| variable.request.as_ref());
     let first = requests.map(|request| request.span).next().unwrap_or_default();
-    let unable = |fault: Fault| Refused { status: FAILED, diagnostics: vec![diagnostic(&fault, first)] };
+    let unable = |fault: Fault| Refused { status: FAILED, diagnostics: vec![fault.at(first)] };
     let mut system = Local::new(Launcher::this_program().map_err(unable)?, Machine::detect());
     let too_large = too_large(&checked.model, &system);
     if !too_large.is_empty() {
         return Err(Refused { status: WRONG, diagnostics: too_large });
     }
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        let registered = signal_hook::flag::register(signal, interrupted.clone());
-        registered.map_err(|error| unable(Fault::new("E0904", format!("signals cannot be handled: {error}"))))?;
-    }
+    let interrupted = signals().map_err(unable)?;
     let store = Store::open(&arguments.store()).map_err(|error| unable(unusable_store(&error)))?;
+    let lock = arguments.lock(&store, &interrupted).map_err(|error| unable(unusable_store(&error)))?;
+    let Some(_lock) = lock else { return Ok(Summary { interrupted: true, ..Summary::default() }) };
     let settings = JobSettings { jobs: store.jobs().to_owned(), fresh: arguments.fresh };
     let batch = Batch { system: &mut system, settings, interrupted: &interrupted };
     Ok(execute(arguments, checked, graph, Some(batch)))
 }
 
-fn unusable_store(error: &crate::job::FileError) -> Fault {
+/// A flag that is set when the user wants the run to end. What was ignored before this program began (by `nohup`, or for a process in
+/// the background) stays ignored.
+fn signals() -> Result<Arc<AtomicBool>, Fault> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok()).unwrap_or(0);
+    for signal in [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0) {
+        let registered = signal_hook::flag::register(signal, interrupted.clone());
+        registered.map_err(|error| Fault::new("E0904", format!("signals cannot be handled: {error}")))?;
+    }
+    Ok(interrupted)
+}
+
+fn unusable_store(error: &FileError) -> Fault {
     Fault::new("E0703", format!("the store cannot be used: {error}")).help("choose a directory that can be written with `--store`")
 }
 
 fn too_large(model: &Model, system: &dyn BatchSystem) -> Vec<Diagnostic> {
     let requests = model.variables.iter().filter_map(|variable| variable.request.as_ref());
-    let faults = requests.filter_map(|request| Some(diagnostic(&system.check(&request.node).err()?, request.span)));
+    let faults = requests.filter_map(|request| Some(system.check(&request.node).err()?.at(request.span)));
     faults.collect()
-}
-
-fn diagnostic(fault: &Fault, span: crate::source::Span) -> Diagnostic {
-    let mut diagnostic = Diagnostic::error(&fault.code, fault.message.clone(), span);
-    diagnostic.help = fault.help.clone();
-    diagnostic
 }
 
 impl Arguments {
@@ -121,9 +134,25 @@ impl Arguments {
         std::path::absolute(&store).unwrap_or(store)
     }
 
-    /// One line about the jobs of a run.
+    /// Waits until no other run uses the store; nothing when the user does not want to wait.
+    fn lock(&self, store: &Store, interrupted: &AtomicBool) -> Result<Option<Lock>, FileError> {
+        let mut said = self.input.format == Format::Json;
+        while !interrupted.load(Ordering::Relaxed) {
+            match store.lock()? {
+                Ok(lock) => return Ok(Some(lock)),
+                Err(owner) if !std::mem::replace(&mut said, true) => eprintln!("waiting for {owner}, which uses the same store"),
+                Err(_) => thread::sleep(LOCK_PAUSE),
+            }
+        }
+        Ok(None)
+    }
+
+    /// One line about the jobs of a run, for people.
     fn say(&self, summary: &Summary) {
         let Summary { jobs_done, jobs_failed, jobs_kept, .. } = summary;
+        if self.input.format == Format::Json {
+            return;
+        }
         if !self.quiet && jobs_done + jobs_failed + jobs_kept > 0 {
             eprintln!("jobs: {jobs_done} done, {jobs_failed} failed, {jobs_kept} kept");
         }

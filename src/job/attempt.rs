@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::digest::Digest;
 use super::files::{self, FileError, Writer};
 use super::holder::Holder;
-use super::{Input, Manifest, ResultFile};
+use super::{Manifest, ResultFile};
+use crate::eval::Input;
 use crate::model::Task;
 use crate::resources::Request;
 use crate::source::SourceMap;
@@ -147,7 +148,7 @@ impl Attempt {
         if index.len() != task.inputs.len() {
             return Err(FileError::damaged(&directory.join(INDEX), format!("it lists {} inputs, not {}", index.len(), task.inputs.len())));
         }
-        task.inputs.iter().zip(&index).map(|(name, file)| read_input(&directory, name, file)).collect()
+        index.iter().map(|file| read_input(&directory, file)).collect()
     }
 
     /// Notes that this process runs the attempt.
@@ -221,10 +222,10 @@ pub(super) fn read_index(directory: &Path) -> Result<Vec<InputFile>, FileError> 
     files::from_json(&path, &files::read(&path)?, FORMAT, Writer::Any)
 }
 
-fn read_input(directory: &Path, name: &Arc<str>, input: &InputFile) -> Result<Input, FileError> {
+fn read_input(directory: &Path, input: &InputFile) -> Result<Input, FileError> {
     match input {
         InputFile::Value { file, sha256 } => read_value(directory, file, *sha256).map(Input::Value),
-        InputFile::Failed => Ok(Input::Failed(name.clone())),
+        InputFile::Failed => Ok(Input::Failed),
     }
 }
 

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use super::attempt::{self, Attempt, Description, FORMAT, INDEX, INPUTS, InputFile};
 use super::digest::Digest;
 use super::files::{self, FileError};
-use super::{Input, Manifest, Outcome};
+use super::{Manifest, Outcome};
+use crate::eval::Input;
 use crate::model::Task;
 use crate::value::codec;
 

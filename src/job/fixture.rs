@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{Attempt, Description, Input, Job, key};
+use super::{Attempt, Description, InputDigest, Job, key};
+use crate::eval::Input;
 use crate::model::{Expr, ExprKind, Task};
 use crate::resources::Request;
 use crate::source::{FileId, SourceMap, Span};
@@ -14,7 +15,7 @@ pub(crate) fn attempt(jobs: &Path, text: &str, inputs: &[Input], request: Reques
     let expr = Expr { span, kind: ExprKind::Literal(Value::Str(text.into())) };
     let names = (0..inputs.len()).map(|index| format!("input{index}").into()).collect();
     let task = Task { name: "t".into(), expr, functions: Vec::new(), inputs: names };
-    let digests: Vec<_> = inputs.iter().map(Input::digest).collect();
+    let digests: Vec<_> = inputs.iter().map(InputDigest::of).collect();
     let key = key(&task, &digests).expect("a plain task");
     let job = Job::create(jobs, key, &task, inputs).expect("writable");
     let mut sources = SourceMap::new();

@@ -112,15 +112,6 @@ impl Cause {
             Cause::NeverStarted { .. } | Cause::Unknown { .. } => false,
         }
     }
-
-    /// Whether the same attempt may succeed elsewhere or later, through no change of the program.
-    pub fn is_transient(&self) -> bool {
-        match self {
-            Cause::Preempted | Cause::NodeFailure => true,
-            Cause::Evaluation | Cause::ExitCode { .. } | Cause::Signal { .. } | Cause::OutOfMemory { .. } => false,
-            Cause::Walltime { .. } | Cause::Cancelled | Cause::NeverStarted { .. } | Cause::Unknown { .. } => false,
-        }
-    }
 }
 
 impl fmt::Display for Cause {

@@ -5,16 +5,16 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::perform::{Done, Prepared};
-use super::{Batch, Program, is_set};
+use super::{Batch, Program};
 use crate::batch::{BatchId, JobSpec, JobState, SubmitError, verdict};
 use crate::diagnostic::{Diagnostic, Fault};
-use crate::eval;
 use crate::graph::TaskId;
-use crate::job::{self, Attempt, Cause, Description, Digest, FileError, Input, Job, Manifest, Outcome};
+use crate::job::{self, Attempt, Cause, Description, Digest, FileError, InputDigest, Job, Manifest, Outcome};
 use crate::model::{ExprKind, Task, VarId};
 use crate::resources::Request;
 use crate::source::Span;
@@ -41,8 +41,8 @@ pub struct Counts {
 const LOG_LINES: usize = 20;
 
 /// The jobs of a run.
-pub struct Jobs<'p, 'b> {
-    program: Program<'p>,
+pub struct Jobs<'b> {
+    program: Program,
     batch: Batch<'b>,
     active: BTreeMap<BatchId, Active>,
     by_key: HashMap<Digest, BatchId>,
@@ -60,15 +60,15 @@ struct Active {
     tasks: Vec<(TaskId, VarId)>,
 }
 
-impl<'p, 'b> Jobs<'p, 'b> {
+impl<'b> Jobs<'b> {
     /// No jobs yet.
-    pub fn new(program: Program<'p>, batch: Batch<'b>) -> Self {
+    pub fn new(program: Program, batch: Batch<'b>) -> Self {
         Jobs { program, batch, active: BTreeMap::new(), by_key: HashMap::new(), cancelled: false, counts: Counts::default() }
     }
 
-    /// Whether a job is not over.
-    pub fn is_active(&self) -> bool {
-        !self.active.is_empty()
+    /// Whether the user wants to stop: nothing more is to be submitted.
+    pub fn is_stopping(&self) -> bool {
+        self.cancelled || self.batch.interrupted.load(Ordering::Relaxed)
     }
 
     /// Whether the user stopped the run and all jobs are over.
@@ -97,8 +97,7 @@ impl<'p, 'b> Jobs<'p, 'b> {
     /// The value that is kept for a task, or nothing after the task was joined to a job: one of this run, one that an earlier
     /// run left behind, or a new one.
     fn take(&mut self, task: TaskId, prepared: &Prepared, pending: &mut Pending) -> Result<Option<Value>, FileError> {
-        let inputs: Vec<Input> = prepared.task.inputs.iter().zip(&prepared.inputs).map(|(name, input)| job_input(name, input)).collect();
-        let digests: Vec<_> = inputs.iter().map(Input::digest).collect();
+        let digests: Vec<_> = prepared.inputs.iter().map(InputDigest::of).collect();
         let key = job::key(&prepared.task, &digests)?;
         let reusable = !self.batch.settings.fresh && !reads_files(&prepared.task);
         if let Some(value) = if reusable { self.kept(key)? } else { None } {
@@ -113,8 +112,7 @@ impl<'p, 'b> Jobs<'p, 'b> {
         if reusable && self.adopt(key, prepared, waiter)? {
             return Ok(None);
         }
-        pending.specs.push(self.begin(key, prepared, &inputs)?);
-        pending.waiting.push(vec![waiter]);
+        pending.add(self.begin(key, prepared)?, waiter);
         Ok(None)
     }
 
@@ -128,8 +126,7 @@ impl<'p, 'b> Jobs<'p, 'b> {
     /// Joins a task to a job of this run that computes the same.
     fn share(&mut self, key: Digest, waiter: (TaskId, VarId), pending: &mut Pending) -> bool {
         let active = self.by_key.get(&key).and_then(|id| self.active.get_mut(id)).map(|active| &mut active.tasks);
-        let place = pending.specs.iter().position(|spec| spec.key == key);
-        match active.or_else(|| place.map(|place| &mut pending.waiting[place])) {
+        match active.or_else(|| pending.of(key)) {
             Some(waiting) => {
                 waiting.push(waiter);
                 true
@@ -151,11 +148,11 @@ impl<'p, 'b> Jobs<'p, 'b> {
         Ok(true)
     }
 
-    fn begin(&self, key: Digest, prepared: &Prepared, inputs: &[Input]) -> Result<JobSpec, FileError> {
+    fn begin(&self, key: Digest, prepared: &Prepared) -> Result<JobSpec, FileError> {
         let variable = &self.program.model.variables[prepared.variable.index()];
         let request = self.request(prepared);
-        let job = Job::create(&self.batch.settings.jobs, key, &prepared.task, inputs)?;
-        let description = Description::new(key, prepared.task.clone(), request.clone(), self.program.sources);
+        let job = Job::create(&self.batch.settings.jobs, key, &prepared.task, &prepared.inputs)?;
+        let description = Description::new(key, prepared.task.clone(), request.clone(), &self.program.sources);
         let attempt = job.begin(&description, self.program.sources.text(variable.span))?;
         Ok(self.spec(key, prepared, request, attempt))
     }
@@ -193,14 +190,13 @@ impl<'p, 'b> Jobs<'p, 'b> {
 
     /// What has ended since the last look. When the user stopped the run, all jobs are ended.
     pub fn poll(&mut self) -> Vec<(TaskId, Done)> {
-        if self.active.is_empty() {
-            self.cancelled |= is_set(self.batch.interrupted);
-            return Vec::new();
-        }
         let ids: Vec<BatchId> = self.active.keys().cloned().collect();
-        if is_set(self.batch.interrupted) && !std::mem::replace(&mut self.cancelled, true) {
+        if self.is_stopping() && !std::mem::replace(&mut self.cancelled, true) {
             // a refusal shows in the next polls: the job is still there
             let _ = self.batch.system.cancel(&ids);
+        }
+        if ids.is_empty() {
+            return Vec::new();
         }
         let states = self.batch.system.poll(&ids);
         let mut settled = Vec::new();
@@ -226,6 +222,8 @@ impl<'p, 'b> Jobs<'p, 'b> {
         self.by_key.remove(&active.key);
         match &result {
             Ok(_) => self.counts.done += 1,
+            // that the user ended it is said once, of all
+            Err((Cause::Cancelled, _)) if self.cancelled => return failed_silently(&active),
             Err(_) => self.counts.failed += 1,
         }
         let outcome = |(task, variable): (TaskId, VarId)| match &result {
@@ -262,9 +260,7 @@ impl<'p, 'b> Jobs<'p, 'b> {
     fn refused(&self, id: VarId, fault: &Fault) -> Diagnostic {
         let variable = &self.program.model.variables[id.index()];
         let span = variable.request.as_ref().map_or(variable.name_span, |request| request.span);
-        let mut diagnostic = Diagnostic::error(&fault.code, format!("the job was refused: {}", fault.message), span);
-        diagnostic.help = fault.help.clone();
-        diagnostic
+        Fault { message: format!("the job was refused: {}", fault.message), ..fault.clone() }.at(span)
     }
 }
 
@@ -274,13 +270,24 @@ struct Pending {
     specs: Vec<JobSpec>,
     /// For each of them all tasks that wait for it.
     waiting: Vec<Vec<(TaskId, VarId)>>,
+    places: HashMap<Digest, usize>,
 }
 
-fn job_input(name: &Arc<str>, input: &eval::Input) -> Input {
-    match input {
-        eval::Input::Value(value) => Input::Value(value.clone()),
-        eval::Input::Failed => Input::Failed(name.clone()),
+impl Pending {
+    fn add(&mut self, spec: JobSpec, waiter: (TaskId, VarId)) {
+        self.places.insert(spec.key, self.specs.len());
+        self.specs.push(spec);
+        self.waiting.push(vec![waiter]);
     }
+
+    /// What waits for the job of a key.
+    fn of(&mut self, key: Digest) -> Option<&mut Vec<(TaskId, VarId)>> {
+        self.places.get(&key).map(|place| &mut self.waiting[*place])
+    }
+}
+
+fn failed_silently(active: &Active) -> Vec<(TaskId, Done)> {
+    active.tasks.iter().map(|(task, _)| (*task, Done::Failed(Vec::new()))).collect()
 }
 
 fn reads_files(task: &Task) -> bool {
@@ -297,7 +304,7 @@ fn unreadable(error: &FileError) -> (Cause, Vec<Diagnostic>) {
 }
 
 fn store_fault(error: &FileError, span: Span) -> Done {
-    let fault = Diagnostic::error("E0702", format!("the job cannot be written: {error}"), span);
+    let fault = Diagnostic::error("E0702", format!("the job's directory cannot be used: {error}"), span);
     Done::Failed(vec![fault.help("choose a directory that can be written with `--store`")])
 }
 
@@ -317,7 +324,7 @@ fn cause_help(cause: &Cause) -> Option<&'static str> {
 }
 
 /// The last lines of a log, if there are any.
-fn tail(log: &std::path::Path) -> Option<String> {
+fn tail(log: &Path) -> Option<String> {
     let bytes = fs::read(log).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.lines().collect();

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::Program;
 use crate::diagnostic::{At, Diagnostic};
@@ -37,12 +37,12 @@ pub struct Prepared {
 
 /// Values of all settled tasks; `None` for failed ones.
 #[derive(Debug)]
-pub struct Results<'p> {
-    graph: &'p TaskGraph,
+pub struct Results {
+    graph: Arc<TaskGraph>,
     slots: Vec<OnceLock<Option<Value>>>,
 }
 
-impl Results<'_> {
+impl Results {
     /// The value of a settled task, `Some(None)` when it failed, `None` before.
     pub fn get(&self, task: TaskId) -> Option<&Option<Value>> {
         self.slots[task.index()].get()
@@ -54,7 +54,7 @@ impl Results<'_> {
     }
 }
 
-impl Variables for Results<'_> {
+impl Variables for Results {
     fn get(&self, id: VarId) -> Lookup {
         match self.slots[self.graph.of_variable(id).index()].get() {
             Some(Some(value)) => Lookup::Ready(value.clone()),
@@ -65,23 +65,24 @@ impl Variables for Results<'_> {
 }
 
 /// Performs the tasks of a program.
-pub struct Performer<'p> {
-    program: Program<'p>,
+pub struct Performer {
+    program: Program,
     chunked: HashMap<VarId, ChunkedTask>,
     /// What is known so far.
-    pub results: Results<'p>,
+    pub results: Results,
 }
 
-impl<'p> Performer<'p> {
+impl Performer {
     /// Nothing performed yet.
-    pub fn new(program: Program<'p>) -> Self {
+    pub fn new(program: Program) -> Self {
         let chunked = program.model.variables.iter().enumerate().filter(|(_, variable)| variable.chunks.is_some());
         let chunked = chunked.filter_map(|(index, variable)| {
-            let task = graph::chunked(program.model, variable.name.clone(), &variable.expr)?;
+            let task = graph::chunked(&program.model, variable.name.clone(), &variable.expr)?;
             Some((VarId(index as u32), task))
         });
+        let chunked = chunked.collect();
         let slots = program.graph.tasks().map(|_| OnceLock::new()).collect();
-        Performer { program, chunked: chunked.collect(), results: Results { graph: program.graph, slots } }
+        Performer { chunked, results: Results { graph: program.graph.clone(), slots }, program }
     }
 
     /// Performs an interactive task; a panic becomes a fault of the task.
@@ -95,22 +96,23 @@ impl<'p> Performer<'p> {
             TaskKind::Variable(id) => done(eval::evaluate(&self.program.model.variables[id.index()].expr, self.context())),
             TaskKind::Output(index) => self.output(&self.program.model.outputs[index]),
             TaskKind::Merge(id) => self.merge(task, id),
-            TaskKind::Chunk { .. } => match self.prepare(task) {
-                Ok(prepared) => match eval::run(&prepared.task, &prepared.inputs, self.program.world) {
-                    Ok(value) => Done::Value(value),
-                    Err(fault) => Done::Failed(vec![*fault]),
-                },
+            TaskKind::Chunk { variable, index, of } => match self.chunk_inputs(variable, index, of) {
+                Ok(inputs) => self.run(&self.chunked[&variable].task, &inputs),
                 Err(done) => done,
             },
         }
     }
 
+    fn run(&self, task: &Task, inputs: &[Input]) -> Done {
+        done(eval::run(task, inputs, &*self.program.world).map_err(Stop::from))
+    }
+
     fn context(&self) -> Context<'_> {
-        Context { functions: &self.program.model.functions, variables: &self.results, world: self.program.world }
+        Context { functions: &self.program.model.functions, variables: &self.results, world: &*self.program.world }
     }
 
     fn span(&self, task: TaskId) -> Span {
-        let model = self.program.model;
+        let model = &self.program.model;
         match self.program.graph.kind(task) {
             TaskKind::Variable(id) | TaskKind::Merge(id) | TaskKind::Chunk { variable: id, .. } => model.variables[id.index()].span,
             TaskKind::Output(index) => model.outputs[index].span(),
@@ -135,8 +137,13 @@ impl<'p> Performer<'p> {
         }
     }
 
-    /// A task with the values of its inputs, for a process of its own.
+    /// A task with the values of its inputs, for a process of its own; a panic becomes a fault of the task.
     pub fn prepare(&self, task: TaskId) -> Result<Prepared, Done> {
+        let prepared = catch_unwind(AssertUnwindSafe(|| self.try_prepare(task)));
+        prepared.unwrap_or_else(|_| Err(Done::Failed(vec![internal(self.span(task))])))
+    }
+
+    fn try_prepare(&self, task: TaskId) -> Result<Prepared, Done> {
         match self.program.graph.kind(task) {
             TaskKind::Chunk { variable, index, of } => self.prepare_chunk(variable, index, of),
             TaskKind::Variable(variable) => self.prepare_whole(variable),
@@ -157,7 +164,7 @@ impl<'p> Performer<'p> {
                 Err(stop) => return Err(done(Err(stop))),
             };
         }
-        let (task, inputs) = graph::close(self.program.model, variable.name.clone(), expr);
+        let (task, inputs) = graph::close(&self.program.model, variable.name.clone(), expr);
         let inputs = inputs.into_iter().map(|id| self.input(id)).collect::<Result<_, Done>>()?;
         Ok(Prepared { task, inputs, variable: id })
     }
@@ -171,17 +178,16 @@ impl<'p> Performer<'p> {
     }
 
     fn prepare_chunk(&self, id: VarId, index: u32, of: u32) -> Result<Prepared, Done> {
-        let chunked = &self.chunked[&id];
-        let mut inputs = Vec::with_capacity(chunked.task.inputs.len());
-        for data in &chunked.data {
-            inputs.push(Input::Value(self.part(data, id, index, of)?));
-        }
-        for captured in &chunked.captured {
-            inputs.push(self.input(*captured)?);
-        }
-        let mut task = chunked.task.clone();
+        let inputs = self.chunk_inputs(id, index, of)?;
+        let mut task = self.chunked[&id].task.clone();
         task.name = format!("{} {}/{of}", task.name, index + 1).into();
         Ok(Prepared { task, inputs, variable: id })
+    }
+
+    fn chunk_inputs(&self, id: VarId, index: u32, of: u32) -> Result<Vec<Input>, Done> {
+        let chunked = &self.chunked[&id];
+        let parts = chunked.data.iter().map(|data| self.part(data, id, index, of).map(Input::Value));
+        parts.chain(chunked.captured.iter().map(|captured| self.input(*captured))).collect()
     }
 
     /// One part of the data: parts differ in size by at most one element, the larger ones come first.
@@ -226,9 +232,8 @@ impl<'p> Performer<'p> {
         };
         let captured = chunked.captured.iter().map(|id| self.input(*id));
         let inputs = std::iter::once(Ok(Input::Value(joined))).chain(captured).collect::<Result<Vec<_>, Done>>();
-        match inputs.map(|inputs| eval::run(&chunked.task, &inputs, self.program.world)) {
-            Ok(Ok(value)) => Done::Value(value),
-            Ok(Err(fault)) => Done::Failed(vec![*fault]),
+        match inputs {
+            Ok(inputs) => self.run(&chunked.task, &inputs),
             Err(done) => done,
         }
     }

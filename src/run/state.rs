@@ -1,13 +1,14 @@
 //! Which task waits for which: pure transitions, without threads or clocks.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use crate::graph::{Need, TaskGraph, TaskId};
 
 /// The states of all tasks of a graph.
 #[derive(Debug)]
-pub struct State<'g> {
-    graph: &'g TaskGraph,
+pub struct State {
+    graph: Arc<TaskGraph>,
     batch: Vec<bool>,
     status: Vec<Status>,
     waiters: Vec<Vec<TaskId>>,
@@ -29,14 +30,14 @@ enum Status {
     Settled,
 }
 
-impl<'g> State<'g> {
+impl State {
     /// All tasks idle.
-    pub fn new(graph: &'g TaskGraph, is_batch: &dyn Fn(TaskId) -> bool) -> Self {
+    pub fn new(graph: Arc<TaskGraph>, is_batch: &dyn Fn(TaskId) -> bool) -> Self {
         State {
-            graph,
             batch: graph.tasks().map(is_batch).collect(),
             status: vec![Status::Idle; graph.len()],
             waiters: vec![Vec::new(); graph.len()],
+            graph,
             ready: VecDeque::new(),
             ready_jobs: Vec::new(),
             open: 0,
@@ -104,9 +105,10 @@ impl<'g> State<'g> {
         self.ready.len()
     }
 
-    /// Batch tasks that may begin.
-    pub fn take_ready_jobs(&mut self) -> Vec<TaskId> {
-        std::mem::take(&mut self.ready_jobs)
+    /// The first `most` of the batch tasks that may begin.
+    pub fn take_ready_jobs(&mut self, most: usize) -> Vec<TaskId> {
+        let count = self.ready_jobs.len().min(most);
+        self.ready_jobs.drain(..count).collect()
     }
 
     /// Whether batch tasks may begin.

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::thread;
 
 use scl::check::{Mode, check};
@@ -134,15 +135,17 @@ impl Run {
         if Cost::of(&checked.model) > STEPS {
             return None;
         }
-        let program = Program { model: &checked.model, graph: &graph, sources: &checked.sources, world: &Nowhere, exporter: &Nowhere };
+        let chunks = checked.model.variables.iter().any(|variable| variable.chunks.is_some()) && mode == Mode::Workflow;
+        let (model, sources) = (Arc::new(checked.model), Arc::new(checked.sources));
+        let (world, exporter) = (Arc::new(Nowhere), Arc::new(Nowhere));
+        let program = Program { model, graph: Arc::new(graph), sources: sources.clone(), world, exporter };
         let mut lines = Vec::new();
-        let summary = run::run(program, threads, None, &mut |line| lines.push(line.to_owned()));
+        let summary = run::run(&program, threads, None, &mut |line| lines.push(line.to_owned()));
         let faults = &summary.diagnostics;
         assert!(faults.iter().all(|fault| fault.code != "E0901"), "an internal error: {faults:?}");
         let style = Style { color: false, unicode: false };
-        let _ = report::text(faults, &checked.sources, style);
+        let _ = report::text(faults, &sources, style);
         let diagnostics = faults.iter().map(|fault| format!("{fault:?}")).collect();
-        let chunks = checked.model.variables.iter().any(|variable| variable.chunks.is_some()) && mode == Mode::Workflow;
         Some(Run { lines, diagnostics, failed: summary.failed, chunks })
     }
 }

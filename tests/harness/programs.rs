@@ -4,6 +4,7 @@
 
 use std::fmt::Write;
 use std::path::Path;
+use std::sync::Arc;
 use std::thread;
 
 use libtest_mimic::Trial;
@@ -77,8 +78,8 @@ fn drawn(path: &Path, text: &str) -> String {
 
 /// A program as far as the checker.
 struct Compiled {
-    sources: SourceMap,
-    model: Model,
+    sources: Arc<SourceMap>,
+    model: Arc<Model>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -89,21 +90,22 @@ impl Compiled {
         let file = sources.add(name, text);
         let (ast, diagnostics) = syntax::parse(file, text);
         if has_errors(&diagnostics) {
-            return Compiled { sources, model: Model::default(), diagnostics };
+            return Compiled { sources: Arc::new(sources), model: Arc::default(), diagnostics };
         }
         let (model, diagnostics) = check::check(&ast, mode);
-        Compiled { sources, model, diagnostics }
+        Compiled { sources: Arc::new(sources), model: Arc::new(model), diagnostics }
     }
 
     fn run(&self, mode: Mode, threads: usize) -> String {
         if has_errors(&self.diagnostics) {
             return self.render(&self.diagnostics);
         }
-        let files = Files { base: std::path::PathBuf::new() };
-        let graph = TaskGraph::build(&self.model, Options { chunks: mode == Mode::Workflow, batch: false, all: false });
-        let program = Program { model: &self.model, graph: &graph, sources: &self.sources, world: &files, exporter: &files };
+        let files = Arc::new(Files { base: std::path::PathBuf::new() });
+        let graph = Arc::new(TaskGraph::build(&self.model, Options { chunks: mode == Mode::Workflow, batch: false, all: false }));
+        let (model, sources) = (self.model.clone(), self.sources.clone());
+        let program = Program { model, graph, sources, world: files.clone(), exporter: files };
         let mut out = String::new();
-        let summary = run::run(program, threads, None, &mut |line| out.push_str(&format!("{line}\n")));
+        let summary = run::run(&program, threads, None, &mut |line| out.push_str(&format!("{line}\n")));
         assert_eq!(summary.failed, has_errors(&summary.diagnostics), "what failed has a reason, and nothing else has");
         out + &self.render(&self.diagnostics) + &self.render(&summary.diagnostics)
     }
