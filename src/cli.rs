@@ -179,6 +179,10 @@ impl Checked {
     fn is_sound(&self) -> bool {
         !has_errors(&self.diagnostics)
     }
+
+    fn status(&self) -> u8 {
+        if self.is_sound() { 0 } else { WRONG }
+    }
 }
 
 /// Statements that do not parse are missing, which would make names unknown that are not: then nothing more is checked.
@@ -194,8 +198,8 @@ fn check_text(file: crate::source::FileId, text: &str, mode: Mode) -> (Model, Ve
 fn check(input: &Input) -> ExitCode {
     let checked = Checked::load(input);
     if input.format == Format::Json {
-        print(&format!("{}\n", report::json(&checked.diagnostics, &checked.sources)));
-        return ExitCode::from(if checked.is_sound() { 0 } else { WRONG });
+        let written = print(&format!("{}\n", report::json(&checked.diagnostics, &checked.sources)));
+        return ExitCode::from(written.map_or_else(|error| unwritable(&error), |()| checked.status()));
     }
     finish(input, &checked)
 }
@@ -203,7 +207,7 @@ fn check(input: &Input) -> ExitCode {
 /// Reports what the checker found; the exit status says whether it was an error.
 fn finish(input: &Input, checked: &Checked) -> ExitCode {
     input.report(&checked.diagnostics, &checked.sources);
-    ExitCode::from(if checked.is_sound() { 0 } else { WRONG })
+    ExitCode::from(checked.status())
 }
 
 fn draw(input: &Input, form: GraphForm, all: bool) -> ExitCode {
@@ -217,8 +221,10 @@ fn draw(input: &Input, form: GraphForm, all: bool) -> ExitCode {
         GraphForm::Dot => graph::dot(&graph, &checked.model, &checked.sources),
         GraphForm::Json => format!("{:#}\n", graph::json(&graph, &checked.model, &checked.sources)),
     };
-    print(&text);
-    finish(input, &checked)
+    match print(&text) {
+        Ok(()) => finish(input, &checked),
+        Err(error) => ExitCode::from(unwritable(&error)),
+    }
 }
 
 impl Input {
@@ -247,8 +253,17 @@ impl Input {
     }
 }
 
-/// Writes to stdout; a reader that went away is no fault of the program.
-fn print(text: &str) {
+/// Writes to stdout; a reader that went away is no fault of anyone.
+fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Says that results are lost, and gives the exit status for that.
+fn unwritable(error: &io::Error) -> u8 {
+    eprintln!("error[E0905]: standard output cannot be written: {error}");
+    FAILED
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-use super::{Checked, FAILED, Format, Input, WRONG, finish, print};
+use super::{Checked, FAILED, Format, Input, WRONG, finish, print, unwritable};
 use crate::batch::BatchSystem;
 use crate::batch::local::{Launcher, Local, Machine};
 use crate::check::Mode;
@@ -76,7 +76,17 @@ fn execute(arguments: &Arguments, checked: &Checked, graph: Arc<TaskGraph>, batc
     let (model, sources) = (checked.model.clone(), checked.sources.clone());
     let program = Program { model, graph, sources, world: files.clone(), exporter: files };
     let threads = arguments.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, std::num::NonZeroUsize::get);
-    run::run(&program, threads, batch, &mut |line| print(&format!("{line}\n")))
+    let mut written = Ok(());
+    let mut summary = run::run(&program, threads, batch, &mut |line| {
+        if written.is_ok() {
+            written = print(&format!("{line}\n"));
+        }
+    });
+    if let Err(error) = written {
+        unwritable(&error);
+        summary.failed = true;
+    }
+    summary
 }
 
 /// Why nothing was run.
@@ -157,7 +167,7 @@ impl Arguments {
             eprintln!("jobs: {jobs_done} done, {jobs_failed} failed, {jobs_kept} kept");
         }
         if summary.interrupted {
-            eprintln!("interrupted: the jobs were ended; what was finished is kept in {}", self.store().display());
+            eprintln!("interrupted: no job goes on; what was finished is kept in {}", self.store().display());
         }
     }
 }

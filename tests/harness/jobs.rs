@@ -17,7 +17,7 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 24] = [
+    let tests: [(&str, Test); 29] = [
         ("jobs print what one process prints", same_as_deferred),
         ("each chunk has a directory that tells all", directories),
         ("a second run keeps all results", kept),
@@ -38,6 +38,11 @@ pub fn trials() -> Vec<Trial> {
         ("more chunks than elements", too_many_chunks),
         ("never more jobs than cores", cores_are_kept_to),
         ("interrupted by the user", interrupted),
+        ("interrupted while this process computes", interrupted_between_jobs),
+        ("interrupted while it waits for another run", interrupted_while_waiting),
+        ("a driver that is killed leaves its job to the next", adopted),
+        ("an attempt that was never begun", never_begun),
+        ("two runs of one store", two_runs),
         ("a store with an awkward name", awkward_store),
         ("a store that cannot be written", unwritable_store),
         ("static faults begin no job", static_faults),
@@ -310,6 +315,69 @@ fn interrupted() -> Result<(), Failed> {
         workflow(&place).ends(0, "2\n", &["1 kept"])?;
     }
     Ok(())
+}
+
+/// The only job is over, and a thread has begun what no signal can end.
+fn interrupted_between_jobs() -> Result<(), Failed> {
+    let place = place(&format!("quick = 1 + 1 on 1 core\nprint(quick)\na = {LONG}\nprint(a[0])\n"));
+    let driver = Driver::start(&place)?;
+    let kept = |attempt: &PathBuf| attempt.join("manifest.json").exists();
+    wait_until(|| attempts(&place.path().join(".scl")).iter().any(kept))?;
+    thread::sleep(Duration::from_millis(300));
+    let begun = Instant::now();
+    kill(driver.pid(), Signal::SIGINT)?;
+    driver.end()?.ends(1, "2\n", &["interrupted", "jobs: 1 done, 0 failed"])?;
+    expect(begun.elapsed() < Duration::from_secs(20), begun.elapsed())
+}
+
+/// The second run has nothing of its own to end; the first one goes on.
+fn interrupted_while_waiting() -> Result<(), Failed> {
+    let place = place(&format!("a = {LONG} on 1 core\nprint(a[0])\n"));
+    let first = Driver::start(&place)?;
+    let jobs = first.jobs(1)?;
+    let second = Driver::start(&place)?;
+    thread::sleep(Duration::from_millis(500));
+    kill(second.pid(), Signal::SIGINT)?;
+    second.end()?.ends(1, "", &[&format!("waiting for process {}", first.pid()), "interrupted"])?;
+    expect(kill(jobs[0], None).is_ok(), "the job of the first run goes on")?;
+    kill(first.pid(), Signal::SIGINT)?;
+    first.end()?.ends(1, "", &["interrupted"])
+}
+
+fn adopted() -> Result<(), Failed> {
+    let place = place("a = sum(map((x: sum(range(0, 100000, 1)) + x), range(0, 300, 1))) on 1 core\nprint(a)\n");
+    let mut driver = Driver::start(&place)?;
+    let held = |attempt: &PathBuf| attempt.join("process.json").exists();
+    wait_until(|| attempts(&place.path().join(".scl")).iter().any(held))?;
+    driver.child.kill()?;
+    driver.child.wait()?;
+    workflow(&place).ends(0, "1499985044850\n", &["0 failed"])?;
+    expect(attempts(&place.path().join(".scl")).len() == 1, "the job that was running is taken over")
+}
+
+/// A driver that was killed between two steps leaves less than an attempt behind, which the next run passes by.
+fn never_begun() -> Result<(), Failed> {
+    let place = place("a = 2 + 3 on 1 core\nprint(a)\n");
+    workflow(&place).prints("5\n")?;
+    let first = attempts(&place.path().join(".scl")).remove(0);
+    for files in [vec!["manifest.json"], vec!["process.json"], vec!["task.json", "result.json", "stdout", "stderr"]] {
+        for file in files {
+            let _ = std::fs::remove_file(first.join(file));
+        }
+        let _ = std::fs::remove_dir_all(first.with_file_name("attempt-2"));
+        workflow(&place).ends(0, "5\n", &["1 done, 0 failed, 0 kept"])?;
+        workflow(&place).ends(0, "5\n", &["0 done, 0 failed, 1 kept"])?;
+    }
+    Ok(())
+}
+
+fn two_runs() -> Result<(), Failed> {
+    let place = place("a = sum(map((x: sum(range(0, 100000, 1)) + x), range(0, 100, 1))) on 1 core\nprint(a)\n");
+    let runs = [Driver::start(&place)?, Driver::start(&place)?];
+    for run in runs {
+        run.end()?.ends(0, "499995004950\n", &["0 failed"])?;
+    }
+    expect(attempts(&place.path().join(".scl")).len() == 1, "the second run takes what the first one has computed")
 }
 
 fn wait_until(mut holds: impl FnMut() -> bool) -> Result<(), Failed> {

@@ -1,17 +1,18 @@
 //! No input breaks the program: it ends with a diagnostic or a value, soon.
 
 use std::fmt::Write;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Failed, Trial};
 
-use crate::binary::Place;
+use crate::binary::{Place, Ran};
 
 type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 25] = [
+    let tests: [(&str, Test); 26] = [
         ("binary rubbish", rubbish),
         ("invalid UTF-8", invalid_utf8),
         ("a character without meaning", nul),
@@ -24,6 +25,7 @@ pub fn trials() -> Vec<Trial> {
         ("nothing at all", empty),
         ("the program on standard input", standard_input),
         ("standard output that is closed", closed_output),
+        ("standard output on a full disk", full_output),
         ("nested brackets of all kinds", nested_brackets),
         ("chains of operators that nest", nested_operators),
         ("a long chain of variables", chain_of_variables),
@@ -122,6 +124,18 @@ fn standard_input() -> Result<(), Failed> {
     let mut child = Place::new().scl(&["run", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     child.stdin.take().ok_or("no input")?.write_all(b"print(1 + 1)\n")?;
     crate::binary::Ran::from(child.wait_with_output()?).prints("2\n")
+}
+
+/// Results that are lost are no success.
+fn full_output() -> Result<(), Failed> {
+    let place = Place::new();
+    place.write("program.scl", "print(1)\nprint(2)\n");
+    for arguments in [["run", "program.scl"], ["graph", "program.scl"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full")?;
+        let ran = Ran::from(place.scl(&arguments).stdout(full).stderr(Stdio::piped()).spawn()?.wait_with_output()?);
+        ran.ends(1, "", &["error[E0905]: standard output cannot be written"])?;
+    }
+    Ok(())
 }
 
 /// A reader that goes away is no fault.
