@@ -14,6 +14,8 @@ use crate::ops;
 use crate::source::Span;
 use crate::value::Value;
 
+pub use functions::limit_threads;
+
 mod collections;
 mod functions;
 mod info;

@@ -14,6 +14,7 @@ use crate::batch::BatchSystem;
 use crate::batch::local::{Launcher, Local, Machine};
 use crate::check::Mode;
 use crate::diagnostic::{Diagnostic, Fault};
+use crate::eval;
 use crate::graph::{Options, TaskGraph};
 use crate::io::Files;
 use crate::job::FileError;
@@ -37,7 +38,7 @@ pub(super) struct Arguments {
     /// Compute also what nothing needs
     #[arg(long)]
     all: bool,
-    /// Threads for tasks of this process [default: one for each core that the process may use]
+    /// Threads for tasks, and for large columns, of this process [default: one for each core that the process may use]
     #[arg(long, short = 'j', value_name = "N")]
     threads: Option<std::num::NonZeroUsize>,
     /// Say nothing of jobs that end well
@@ -75,6 +76,7 @@ fn execute(arguments: &Arguments, checked: &Checked, graph: Arc<TaskGraph>, batc
     let files = Arc::new(Files { base: PathBuf::new() });
     let (model, sources) = (checked.model.clone(), checked.sources.clone());
     let program = Program { model, graph, sources, world: files.clone(), exporter: files };
+    arguments.threads.into_iter().for_each(eval::limit_threads);
     let threads = arguments.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, std::num::NonZeroUsize::get);
     let mut written = Ok(());
     let mut summary = run::run(&program, threads, batch, &mut |line| {

@@ -3,7 +3,8 @@
 //! Elements of large columns are looked at in parallel; results keep their order, and of several faults the first is said, so that
 //! nothing depends on the number of threads.
 
-use std::sync::{Arc, LazyLock};
+use std::num::NonZeroUsize;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -22,7 +23,18 @@ use crate::value::{Column, Number, Quantity, Series, Table, Value};
 const PARALLEL_FROM: usize = 2048;
 
 /// Threads with a stack that evaluation can recurse on; none where the system has none to give.
-static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| ThreadPoolBuilder::new().stack_size(STACK_SIZE).build().ok());
+static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
+    // none are as many as there are cores
+    let threads = THREADS.get().map_or(0, |threads| threads.get());
+    ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_SIZE).build().ok()
+});
+
+static THREADS: OnceLock<NonZeroUsize> = OnceLock::new();
+
+/// Looks at elements of large columns with no more than so many threads; to be said once, before anything is evaluated.
+pub fn limit_threads(most: NonZeroUsize) {
+    let _ = THREADS.set(most);
+}
 
 impl Evaluator<'_> {
     pub(super) fn call(&self, id: FunctionId, slots: &[Slot], span: Span) -> Result<Value, Stop> {

@@ -17,7 +17,7 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 29] = [
+    let tests: [(&str, Test); 30] = [
         ("jobs print what one process prints", same_as_deferred),
         ("each chunk has a directory that tells all", directories),
         ("a second run keeps all results", kept),
@@ -37,6 +37,7 @@ pub fn trials() -> Vec<Trial> {
         ("more memory than there is", too_much_memory),
         ("more chunks than elements", too_many_chunks),
         ("never more jobs than cores", cores_are_kept_to),
+        ("no more threads than were asked for", threads_are_kept_to),
         ("interrupted by the user", interrupted),
         ("interrupted while this process computes", interrupted_between_jobs),
         ("interrupted while it waits for another run", interrupted_while_waiting),
@@ -297,6 +298,20 @@ fn cores_are_kept_to() -> Result<(), Failed> {
         used
     });
     expect(most.max() <= Some(cores as i64), &events)
+}
+
+/// Two threads wait, one performs tasks, and one looks at elements.
+fn threads_are_kept_to() -> Result<(), Failed> {
+    let place = place(&format!("a = {LONG}\nb = map((x: x + a[0]), range(0, 9, 1))\nprint(a[0])\nprint(b)\n"));
+    let mut child = place.scl(&["run", "-j", "1", "model.scl"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    let threads = || std::fs::read_dir(format!("/proc/{}/task", child.id())).map_or(0, Iterator::count);
+    let begun = wait_until(|| threads() >= 4);
+    thread::sleep(Duration::from_millis(200));
+    let most = threads();
+    child.kill()?;
+    child.wait()?;
+    begun?;
+    expect(most == 4, most)
 }
 
 fn interrupted() -> Result<(), Failed> {
