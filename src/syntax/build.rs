@@ -218,7 +218,7 @@ fn add_part(resources: &mut Resources, span: Span, part: Part, follows_cores: bo
     None
 }
 
-/// A quoted text without its quotes and escapes; a name as it is.
+/// A quoted text without its quotes and with its escaped quotes plain; a name as it is. Other backslashes stay, also before a backslash.
 fn unquote(text: &str) -> Arc<str> {
     let Some(inner) = text.strip_prefix(['\'', '"']).and_then(|rest| rest.get(..rest.len().saturating_sub(1))) else {
         return text.into();
@@ -229,7 +229,7 @@ fn unquote(text: &str) -> Arc<str> {
     let mut plain = String::with_capacity(inner.len());
     let mut chars = inner.chars().peekable();
     while let Some(char) = chars.next() {
-        let escaped = if char == '\\' { chars.next_if(|next| matches!(next, '\'' | '"' | '\\')) } else { None };
+        let escaped = if char == '\\' { chars.next_if(|next| matches!(next, '\'' | '"')) } else { None };
         plain.push(escaped.unwrap_or(char));
     }
     plain.into()

@@ -175,7 +175,10 @@ pub(super) fn glued_number(at: Span, number: &str, word: &str) -> Diagnostic {
     let fault = Diagnostic::error("E0121", format!("`{word}` cannot follow the number `{number}` directly"), at);
     match word {
         "j" | "J" => fault.help(format!("the imaginary unit stands after a blank: `{number} {word}`")),
-        _ => fault.help("a name cannot begin with a digit, and a number is written with digits, a point and an exponent only"),
+        _ if !word.chars().all(char::is_alphabetic) => {
+            fault.help("a name cannot begin with a digit, and a number is written with digits, a point and an exponent only")
+        }
+        _ => fault.help(format!("a unit stands in brackets, `{number} [{word}]`, and a product has its sign, `{number}*{word}`")),
     }
 }
 

@@ -4,6 +4,8 @@
 //! the place for a fault that people make, from the most special to the most general; the list is used, boiled down to a few words,
 //! only when none of them applies.
 
+mod habits;
+
 use super::diagnostics as fault;
 use super::diagnostics::Bracket;
 use super::lexer::Lexeme;
@@ -57,6 +59,10 @@ pub(super) fn explain(file: FileId, text: &str, tokens: &[Lexeme], misfit: &Misf
         Place::source,
     ];
     let fault = rules.iter().find_map(|rule| rule(&place)).unwrap_or_else(|| place.general());
+    let fault = match place.habit() {
+        Some(help) => fault.help(help),
+        None => fault,
+    };
     with_long_string(fault, file, text, &tokens[..misfit.at.min(tokens.len())])
 }
 
