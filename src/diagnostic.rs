@@ -144,8 +144,9 @@ impl<T> At<T> for Result<T, Fault> {
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = name.chars().count();
     let limit = match length {
-        0..=2 => 1,
-        3..=5 => 2,
+        0..=1 => 0,
+        2..=3 => 1,
+        4..=6 => 2,
         _ => 3,
     };
     // the distance is never less than the difference in length, which is quickly known

@@ -46,7 +46,12 @@ fn did_you_mean(fault: Diagnostic, suggestion: Option<&str>) -> Diagnostic {
 // names
 
 pub fn unknown_name(span: Span, name: &str, suggestion: Option<&str>) -> Diagnostic {
-    did_you_mean(Diagnostic::error("E0201", format!("unknown name `{name}`"), span).here("not defined anywhere"), suggestion)
+    let fault = Diagnostic::error("E0201", format!("unknown name `{name}`"), span).here("not defined anywhere");
+    match (foreign_name(name), module_of(name)) {
+        (Some(help), _) => fault.help(help),
+        (None, Some(module)) => fault.help(format!("import it: `use {name} from {module}`")),
+        (None, None) => did_you_mean(fault, suggestion),
+    }
 }
 
 pub fn unknown_name_in_condition(span: Span, name: &str) -> Diagnostic {
@@ -57,11 +62,24 @@ pub fn unknown_name_in_condition(span: Span, name: &str) -> Diagnostic {
 
 pub fn unknown_function(name: &Name, suggestion: Option<&str>) -> Diagnostic {
     let fault = Diagnostic::error("E0202", format!("unknown function `{}`", name.node), name.span).here("not defined anywhere");
-    let module = builtin::modules().find(|module| builtin::import(module, &name.node).is_some());
-    match (suggestion, module) {
-        (None, Some(module)) => fault.help(format!("import it: `use {} from {module}`", name.node)),
-        _ => did_you_mean(fault, suggestion),
+    match module_of(&name.node) {
+        Some(module) => fault.help(format!("import it: `use {} from {module}`", name.node)),
+        None => did_you_mean(fault, suggestion),
     }
+}
+
+/// What values are called elsewhere, and how they are written here.
+fn foreign_name(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "None" | "none" | "NULL" | "Null" | "nil" | "NA" | "NaN" | "missing" => "a missing value is `null`",
+        "TRUE" | "FALSE" => "the booleans are `true` and `false`",
+        _ => return None,
+    })
+}
+
+/// The first native module that has the name.
+fn module_of(name: &str) -> Option<&'static str> {
+    builtin::modules().find(|module| builtin::import(module, name).is_some())
 }
 
 pub fn repeated_definition(name: &Name, first: Span) -> Diagnostic {
@@ -246,6 +264,12 @@ pub fn negative_deviation(span: Span) -> Diagnostic {
     Diagnostic::error("E0311", "uncertainty cannot be negative", span)
 }
 
+pub fn unit_of_no_numbers(element: Span, unit: Span) -> Diagnostic {
+    Diagnostic::error("E0356", "an array with a unit must have bare numbers as elements", element)
+        .here("not a bare number")
+        .label(unit, "the unit of all elements")
+}
+
 pub fn unit_of_series_with_units(element: Span, unit: Span) -> Diagnostic {
     Diagnostic::error("E0312", "a series with a unit must have bare numbers or nulls as elements", element)
         .here("not a bare number")
@@ -286,7 +310,10 @@ pub fn operand(span: Span, operation: &str, expected: &str, found: &Type) -> Dia
 pub fn operand_help(fault: Diagnostic, found: &Type) -> Diagnostic {
     match found {
         Type::Series { .. } | Type::Array { .. } => fault.help("there is no element-wise arithmetic; use `map((x: …), series)`"),
-        _ => fault,
+        Type::Str => fault.help("strings can be compared, but neither joined nor computed with"),
+        Type::Bool => fault.help("a number for a boolean is `if(…, 1, 0)`"),
+        Type::Tuple(_) | Type::Dict(_) | Type::Table { .. } => fault.help("take its parts: an element `[0]`, a key or column `.name`"),
+        Type::Any | Type::Number { .. } | Type::Function => fault,
     }
 }
 
@@ -297,7 +324,14 @@ pub fn comparison_mismatch(span: Span, left: (Span, &Type), right: (Span, &Type)
 }
 
 pub fn comparison_type(span: Span, found: &Type) -> Diagnostic {
-    Diagnostic::error("E0322", format!("invalid type used in comparison: {}", found.name()), span).here(format!("this is {found}"))
+    let fault =
+        Diagnostic::error("E0322", format!("invalid type used in comparison: {}", found.name()), span).here(format!("this is {found}"));
+    match found {
+        Type::Series { .. } => {
+            fault.help("to compare each element, `map((x: x > …), series)`; rows are selected by `where column:name > …`")
+        }
+        _ => fault,
+    }
 }
 
 pub fn comparison_order(span: Span, op: Comparison, found: &Type) -> Diagnostic {
@@ -400,7 +434,9 @@ pub fn series_array(span: Span, element: &Type) -> Diagnostic {
 }
 
 pub fn iterate_input(span: Span, what: &str, found: &Type) -> Diagnostic {
-    Diagnostic::error("E0339", format!("{what} inputs must be either series or table-like"), span).here(format!("this is {found}"))
+    Diagnostic::error("E0339", format!("{what} inputs must be either series or table-like"), span)
+        .here(format!("this is {found}"))
+        .help("a series is `(name: 1, 2, 3)`, a table `((a: 1, 2), (b: 3, 4))`")
 }
 
 pub fn map_arity(span: Span, parameters: usize, inputs: usize) -> Diagnostic {
@@ -567,6 +603,18 @@ pub fn vary_has_no_effect(span: Span) -> Diagnostic {
 pub fn view_is_not_drawn(mode: &Name) -> Diagnostic {
     Diagnostic::warning("W0603", format!("view {} is not drawn", mode.node), mode.span)
         .help("graphics are not supported yet; the parameters are computed, which finds their faults")
+}
+
+pub fn sign_before_power(sign: Span) -> Diagnostic {
+    Diagnostic::warning("W0604", "the sign belongs to the base of the power", sign)
+        .here("this is raised to the power, sign included")
+        .help("write `-(x**2)` if the power is to be negated, or `(-x)**2` if this is meant")
+}
+
+pub fn complex_operand(number: Span) -> Diagnostic {
+    Diagnostic::warning("W0605", "this is one complex number, not a sum", number)
+        .here("the operator applies to both of its parts")
+        .help("write `(1+2 j)` if this is meant, or `1+(2 j)` for a sum")
 }
 
 pub fn tag_has_no_effect(span: Span) -> Diagnostic {

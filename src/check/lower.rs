@@ -18,6 +18,7 @@ use crate::syntax::ast::{self, Ast, Binding, Medium, Name, Statement, StatementK
 use crate::units::Unit;
 use crate::value::{Quantity, Value};
 
+mod lint;
 mod literals;
 
 /// Lowers all statements; variables and functions stand at the places that their ids say.
@@ -251,6 +252,7 @@ impl<'a> Lowerer<'a> {
     /// Lowers an expression; `name` is the variable's when the expression is its whole value.
     fn named(&mut self, expr: &'a ast::Expr, name: Option<&Arc<str>>) -> Expr {
         let span = expr.span;
+        self.diagnostics.extend(lint::surprise(expr));
         let kind = match &expr.kind {
             ast::ExprKind::Number { number, uncertainty, unit } => {
                 return self.number(span, number, uncertainty.as_deref(), unit.as_ref(), ast::Sign::Plus);
@@ -625,13 +627,11 @@ fn is_column(expr: &ast::Expr) -> bool {
     }
 }
 
-/// The name at the start of a chain of accessors.
+/// The name at the start of a chain of accessors; a property is no part of what has the name.
 fn base_name(expr: &ast::Expr) -> Option<Arc<str>> {
     match &expr.kind {
         ast::ExprKind::Reference(name) => Some(name.clone()),
-        ast::ExprKind::Key(base, _) | ast::ExprKind::Index(base, _) | ast::ExprKind::Slice(base, _) | ast::ExprKind::Property(base, _) => {
-            base_name(base)
-        }
+        ast::ExprKind::Key(base, _) | ast::ExprKind::Index(base, _) | ast::ExprKind::Slice(base, _) => base_name(base),
         _ => None,
     }
 }

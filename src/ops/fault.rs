@@ -24,7 +24,14 @@ pub fn conversion(error: &UnitError) -> Fault {
     let text = error.to_string();
     let mut chars = text.chars();
     let message = chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or(text);
-    Fault::new("E0423", message)
+    let fault = Fault::new("E0423", message);
+    match error {
+        UnitError::Dimension { from, to } if from.is_none() != to.is_none() => {
+            let unit = if from.is_none() { to } else { from };
+            fault.help(format!("multiply by `1 [{unit}]` to give a plain number the unit, or divide by it to take the unit off"))
+        }
+        _ => fault,
+    }
 }
 
 /// Two units have different dimensions.

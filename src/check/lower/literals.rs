@@ -71,6 +71,11 @@ impl<'a> Lowerer<'a> {
 
     /// An array literal of bare elements, rectangular and of one type.
     pub(super) fn array(&mut self, span: Span, elements: &[ast::Expr], unit: Option<&ast::UnitExpr>) -> ExprKind {
+        if let Some(unit) = unit
+            && let Some(element) = elements.iter().find(|element| !is_bare(element))
+        {
+            return self.refuse(faults::unit_of_no_numbers(element.span, unit.span));
+        }
         let unit = match unit.map(|unit| self.unit(unit)) {
             Some(None) => return ExprKind::Literal(Value::Null),
             Some(Some(unit)) => unit,
@@ -136,7 +141,8 @@ fn array_element(element: &ast::Expr) -> Result<Value, Diagnostic> {
 /// A number or null without a unit, or an array of them.
 fn is_bare(element: &ast::Expr) -> bool {
     match &element.kind {
-        ast::ExprKind::Number { unit, .. } | ast::ExprKind::Array { unit, .. } => unit.is_none(),
+        ast::ExprKind::Number { unit, .. } => unit.is_none(),
+        ast::ExprKind::Array { elements, unit } => unit.is_none() && elements.iter().all(is_bare),
         ast::ExprKind::Sign(_, operand) => is_bare(operand),
         ast::ExprKind::Null => true,
         _ => false,

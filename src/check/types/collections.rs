@@ -6,15 +6,16 @@ use indexmap::IndexMap;
 
 use super::{Checker, Scope, is_null, unify};
 use crate::check::faults;
-use crate::model::{Condition, Expr, NumberType, Operand, Property, Set, Slice, Type};
+use crate::model::{Condition, Expr, ExprKind, NumberType, Operand, Property, Set, Slice, Type};
 use crate::ops;
 use crate::source::{Span, Spanned};
 use crate::units::Unit;
 
 impl Checker<'_> {
-    /// All elements have one type; units, where known, are the same.
+    /// All elements have one type; the units of constants are the same. Units that depend on variables are compared when the series is
+    /// evaluated, as those of sums are.
     pub(super) fn series(&mut self, span: Span, name: &Arc<str>, elements: &[Expr], unit: Option<Unit>, scope: &Scope) -> Type {
-        let mut first: Option<(Span, Type)> = None;
+        let mut first: Option<(&Expr, Type)> = None;
         let mut element = Type::Any;
         for expr in elements {
             let ty = self.infer(expr, scope);
@@ -23,17 +24,19 @@ impl Checker<'_> {
             }
             let Some((at, known)) = &first else {
                 element = ty.clone();
-                first = Some((expr.span, ty));
+                first = Some((expr, ty));
                 continue;
             };
             if ty.name() != known.name() {
-                let fault = faults::element_types(span, (*at, known), (expr.span, &ty));
+                let fault = faults::element_types(span, (at.span, known), (expr.span, &ty));
                 return self.say(fault);
             }
             if let (Type::Number { unit: Some(u), .. }, Type::Number { unit: Some(v), .. }) = (known, &ty)
                 && u != v
+                && is_constant(expr)
+                && is_constant(at)
             {
-                let fault = faults::element_units((*at, u.to_string()), (expr.span, v.to_string()));
+                let fault = faults::element_units((at.span, u.to_string()), (expr.span, v.to_string()));
                 return self.say(fault);
             }
             element = unify(&element, &ty).unwrap_or(Type::Any);
@@ -273,6 +276,15 @@ impl Checker<'_> {
             }
         }
         Type::Series { element: Arc::new(Type::number(kind)), len: None, name: Some(name.clone()) }
+    }
+}
+
+/// Whether the value is that of literals.
+fn is_constant(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Literal(_) | ExprKind::Uncertain { .. } => true,
+        ExprKind::Negate(operand) | ExprKind::Plus(operand) => is_constant(operand),
+        _ => false,
     }
 }
 
