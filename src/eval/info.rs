@@ -58,9 +58,8 @@ fn shape(ty: &Type, facts: &mut Vec<Fact>) {
         }
         Type::Table { columns, len } => {
             facts.push(("datalen", len.map_or(Value::Null, count)));
-            if let Some(columns) = columns {
-                facts.push(("datatypes", Value::Tuple(columns.iter().map(|_| text("Series")).collect())));
-            }
+            let columns = columns.iter().flat_map(|columns| columns.iter());
+            facts.push(("datatypes", Value::Tuple(columns.map(|_| text("Series")).collect())));
         }
         Type::Array { element, shape } => {
             facts.push(("datatype", datatype(element)));

@@ -31,9 +31,15 @@ pub fn typed(node: Node, kind: LoadKind) -> Result<Value, Fault> {
     }
     let value = value(node)?;
     match (datatype, value.datatype_name()) {
-        (Some(expected), Some(found)) if found != expected => Err(fault::wrong_datatype(expected, found)),
+        (Some(expected), Some(found)) if !subsumes(expected, found) => Err(fault::wrong_datatype(expected, found)),
         _ => Ok(value),
     }
+}
+
+/// Whether elements of one datatype may be read as those of another: integers as floats, and both as complex numbers. They stay as
+/// they are.
+fn subsumes(wider: &str, datatype: &str) -> bool {
+    wider == datatype || matches!((wider, datatype), ("Float", "Integer") | ("Complex", "Integer" | "Float"))
 }
 
 /// A value of whichever type a document holds; a bare number is none, as it would not be read as a quantity.
