@@ -27,9 +27,6 @@ pub enum Mode {
     Workflow,
 }
 
-/// How many diagnostics of one program are shown.
-const SHOWN: usize = 100;
-
 /// Checks a whole program. Without errors among the diagnostics the model is complete; otherwise it must not be run.
 pub fn check(ast: &Ast, mode: Mode) -> (Model, Vec<Diagnostic>) {
     let (names, mut diagnostics) = names::collect(ast, mode);
@@ -41,15 +38,6 @@ pub fn check(ast: &Ast, mode: Mode) -> (Model, Vec<Diagnostic>) {
         diagnostics.extend(types::infer(&mut model, &order));
     }
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span().file, diagnostic.span().start));
-    shorten(&mut diagnostics);
     debug_assert!(has_errors(&diagnostics) || model.variables.len() == names.variables.len());
     (model, diagnostics)
-}
-
-/// Counts those that are too many to be read, and would take long to be drawn.
-fn shorten(diagnostics: &mut Vec<Diagnostic>) {
-    if diagnostics.len() > SHOWN {
-        let more = diagnostics.split_off(SHOWN);
-        diagnostics.push(faults::more(more[0].span(), more.len(), has_errors(&more)));
-    }
 }

@@ -12,7 +12,7 @@ use std::thread;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::check::{self, Mode};
-use crate::diagnostic::{Diagnostic, has_errors};
+use crate::diagnostic::{Diagnostic, Severity, has_errors};
 use crate::eval::STACK_SIZE;
 use crate::graph::{self, TaskGraph};
 use crate::model::Model;
@@ -227,14 +227,31 @@ fn draw(input: &Input, form: GraphForm, all: bool) -> ExitCode {
     }
 }
 
+/// As many as are shown, in their order; of too many, warnings are left out before errors.
+fn most_important(diagnostics: &[Diagnostic]) -> Vec<Diagnostic> {
+    let errors = diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count();
+    let (mut errors, mut warnings) = (errors.min(SHOWN), SHOWN - errors.min(SHOWN));
+    let mut left = |diagnostic: &&Diagnostic| {
+        let left = match diagnostic.severity {
+            Severity::Error => &mut errors,
+            Severity::Warning => &mut warnings,
+        };
+        *left > 0 && {
+            *left -= 1;
+            true
+        }
+    };
+    diagnostics.iter().filter(|diagnostic| left(diagnostic)).cloned().collect()
+}
+
 impl Input {
     /// Diagnostics go to stderr, for people no more than they read; JSON always is there, also when there is nothing to say.
     fn report(&self, diagnostics: &[Diagnostic], sources: &SourceMap) {
         if self.format == Format::Json {
             eprintln!("{}", report::json(diagnostics, sources));
         } else if !diagnostics.is_empty() {
-            let shown = &diagnostics[..diagnostics.len().min(SHOWN)];
-            eprint!("{}", report::text(shown, sources, self.style()));
+            let shown = most_important(diagnostics);
+            eprint!("{}", report::text(&shown, sources, self.style()));
             match diagnostics.len() - shown.len() {
                 0 => {}
                 rest => eprintln!("\nand {rest} more; `--format json` gives all"),

@@ -20,13 +20,6 @@ pub enum Owner {
     Lambda,
 }
 
-/// Of those that are not shown.
-pub fn more(next: Span, count: usize, errors: bool) -> Diagnostic {
-    let text = format!("and {count} more {}", if count == 1 { "diagnostic" } else { "diagnostics" });
-    let more = if errors { Diagnostic::error("E0299", text, next) } else { Diagnostic::warning("W0299", text, next) };
-    more.here("the next one")
-}
-
 impl std::fmt::Display for Owner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
