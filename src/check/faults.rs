@@ -9,7 +9,7 @@ use crate::diagnostic::{Diagnostic, nearest};
 use crate::model::{Comparison, Type};
 use crate::source::Span;
 use crate::syntax::ast::{Iterate, Name};
-use crate::units::UnitError;
+use crate::units::{Unit, UnitError};
 use crate::value::Value;
 
 /// Whose parameters a fault is about.
@@ -223,12 +223,20 @@ pub fn zero_step(span: Span) -> Diagnostic {
 
 pub fn unknown_unit(span: Span, name: &str, suggestion: Option<&str>) -> Diagnostic {
     let fault = Diagnostic::error("E0305", format!("unit '{name}' is not defined in the unit registry"), span);
-    match suggestion {
-        Some(_) => did_you_mean(fault, suggestion),
-        None => fault.help(
+    match (glued_power(name), suggestion) {
+        (Some(power), _) => fault.help(format!("a power of a unit is written `{power}`")),
+        (None, Some(_)) => did_you_mean(fault, suggestion),
+        (None, None) => fault.help(
             "prefixes and names go together (`kJ/mol`, `km/h`); brackets behind a name may hold an integer index as well, but no variable",
         ),
     }
+}
+
+/// What `m3` was meant to be: `m**3`.
+fn glued_power(name: &str) -> Option<String> {
+    let base = name.trim_end_matches(|digit: char| digit.is_ascii_digit());
+    let power = &name[base.len()..];
+    (!power.is_empty() && !base.is_empty() && Unit::parse(base).is_ok()).then(|| format!("{base}**{power}"))
 }
 
 pub fn unit(span: Span, error: &UnitError) -> Diagnostic {
