@@ -13,6 +13,7 @@ mod depth;
 mod diagnostics;
 pub mod dump;
 mod explain;
+pub mod format;
 pub mod layout;
 pub mod lexer;
 mod parser;

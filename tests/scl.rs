@@ -9,6 +9,8 @@ mod binary;
 mod examples;
 #[path = "harness/exercise.rs"]
 mod exercise;
+#[path = "harness/format.rs"]
+mod format;
 #[path = "harness/fuzz.rs"]
 mod fuzz;
 #[path = "harness/golden.rs"]
@@ -26,7 +28,15 @@ mod syntax;
 
 fn main() -> std::process::ExitCode {
     let arguments = libtest_mimic::Arguments::from_args();
-    let rooms =
-        [syntax::trials(), programs::trials(), house::trials(), robust::trials(), jobs::trials(), examples::trials(), fuzz::trials()];
+    let rooms = [
+        syntax::trials(),
+        format::trials(),
+        programs::trials(),
+        house::trials(),
+        robust::trials(),
+        jobs::trials(),
+        examples::trials(),
+        fuzz::trials(),
+    ];
     libtest_mimic::run(&arguments, rooms.into_iter().flatten().collect()).exit_code()
 }

@@ -94,7 +94,7 @@ fn diagnostics(path: &Path, text: &str) -> String {
 // Properties
 
 /// Words and signs of the language, in which random texts are written.
-const VOCABULARY: &[&str] = &[
+pub const VOCABULARY: &[&str] = &[
     "a",
     "b",
     "f",
@@ -209,12 +209,14 @@ const SOUND: &[&str] = &[
 /// Statements with a fault that does not reach beyond them.
 const FAULTY: &[&str] = &["a = ", "b = 1 2", "c + 1", "print(1", "sum = 2", "d = (1]", "e = 5 ^ 2", "f = \"open", "x = 1 < 2 < 3", "g = )"];
 
-fn check<S: Strategy>(cases: u32, strategy: S, test: impl Fn(S::Value) -> Result<(), TestCaseError>) -> Result<(), Failed> {
+/// A property of so many values.
+pub fn check<S: Strategy>(cases: u32, strategy: S, test: impl Fn(S::Value) -> Result<(), TestCaseError>) -> Result<(), Failed> {
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     Ok(TestRunner::new(config).run(&strategy, test).map_err(|error| error.to_string())?)
 }
 
-fn require(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), TestCaseError> {
+/// Part of a property.
+pub fn require(holds: bool, otherwise: impl FnOnce() -> String) -> Result<(), TestCaseError> {
     if holds { Ok(()) } else { Err(TestCaseError::fail(otherwise())) }
 }
 
