@@ -21,6 +21,7 @@ use crate::source::SourceMap;
 use crate::syntax;
 
 mod exec;
+mod format;
 mod read;
 mod run;
 
@@ -52,6 +53,8 @@ enum Command {
         #[arg(long)]
         all: bool,
     },
+    /// Write programs in the usual form
+    Fmt(format::Arguments),
     /// Run the attempt of a job directory; batch systems call this
     #[command(hide = true)]
     Exec {
@@ -68,6 +71,13 @@ struct Input {
     /// How the program is evaluated
     #[arg(long, value_enum, default_value = "workflow")]
     mode: ModeName,
+    #[command(flatten)]
+    reporting: Reporting,
+}
+
+/// How diagnostics are given.
+#[derive(Debug, clap::Args)]
+struct Reporting {
     /// Form of diagnostics
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
@@ -154,6 +164,7 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Check { input } => check(&input),
         Command::Graph { input, output, all } => draw(&input, output, all),
+        Command::Fmt(arguments) => format::run(&arguments),
         Command::Exec { directory } => exec::exec(&directory),
     }
 }
@@ -197,7 +208,7 @@ fn check_text(file: crate::source::FileId, text: &str, mode: Mode) -> (Model, Ve
 /// What the checker found is the result of this command, so JSON goes to stdout.
 fn check(input: &Input) -> ExitCode {
     let checked = Checked::load(input);
-    if input.format == Format::Json {
+    if input.reporting.format == Format::Json {
         let written = print(&format!("{}\n", report::json(&checked.diagnostics, &checked.sources)));
         return ExitCode::from(written.map_or_else(|error| unwritable(&error), |()| checked.status()));
     }
@@ -206,7 +217,7 @@ fn check(input: &Input) -> ExitCode {
 
 /// Reports what the checker found; the exit status says whether it was an error.
 fn finish(input: &Input, checked: &Checked) -> ExitCode {
-    input.report(&checked.diagnostics, &checked.sources);
+    input.reporting.report(&checked.diagnostics, &checked.sources);
     ExitCode::from(checked.status())
 }
 
@@ -244,7 +255,7 @@ fn most_important(diagnostics: &[Diagnostic]) -> Vec<Diagnostic> {
     diagnostics.iter().filter(|diagnostic| left(diagnostic)).cloned().collect()
 }
 
-impl Input {
+impl Reporting {
     /// Diagnostics go to stderr, for people no more than they read; JSON always is there, also when there is nothing to say.
     fn report(&self, diagnostics: &[Diagnostic], sources: &SourceMap) {
         if self.format == Format::Json {

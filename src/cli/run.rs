@@ -68,7 +68,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
             refused.status
         }
     };
-    arguments.input.report(&diagnostics, &checked.sources);
+    arguments.input.reporting.report(&diagnostics, &checked.sources);
     ExitCode::from(status)
 }
 

@@ -34,7 +34,7 @@ pub fn format(file: FileId, text: &str) -> Result<String, Vec<Diagnostic>> {
     let mut written: Vec<Written> = entries.iter().map(|entry| Written::new(text, &layout, entry)).collect();
     separate(&mut written);
     align(&mut written);
-    Ok(written.iter().map(Written::to_string).collect())
+    Ok(written.iter().map(Written::lines).collect())
 }
 
 /// Some lines of the formatted text.
@@ -47,18 +47,21 @@ struct Written {
     comments: String,
     /// Where the comments stood.
     column: usize,
+    /// Whether more than a blank was left before them.
+    apart: bool,
 }
 
 impl Written {
     fn new(text: &str, layout: &Layout, entry: &Entry) -> Written {
         let blank = entry.blank;
         match &entry.item {
-            Item::Comment(comment) => Written { blank, code: String::new(), comments: comment.text.clone(), column: 0 },
+            Item::Comment(comment) => Written { blank, code: String::new(), comments: comment.text.clone(), column: 0, apart: false },
             Item::Statement { piece, within, behind } => {
                 let block = block(text, &layout.tokens[piece.clone()], within);
                 let column = behind.first().map_or(0, |first| lines::column(text, block.anchor, first.start));
+                let apart = behind.first().is_some_and(|first| is_apart(text, first));
                 let comments: Vec<&str> = behind.iter().map(|comment| comment.text.as_str()).collect();
-                Written { blank, code: block.text, comments: comments.join(" "), column }
+                Written { blank, code: block.text, comments: comments.join(" "), column, apart }
             }
         }
     }
@@ -75,18 +78,30 @@ impl Written {
         self.code.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1
     }
 
-    fn to_string(&self) -> String {
+    fn lines(&self) -> String {
         let blank = if self.blank { "\n" } else { "" };
         let behind = !self.code.is_empty() && !self.comments.is_empty();
         let gap = if behind { self.column.saturating_sub(self.free()) + 1 } else { 0 };
-        format!("{blank}{}{:gap$}{}\n", self.code, "", self.comments)
+        [blank, &self.code, &" ".repeat(gap), &self.comments, "\n"].concat()
     }
 }
 
-/// Comments that stood below each other still do, where the longest of their lines leaves room.
+fn is_apart(text: &str, comment: &Comment) -> bool {
+    let before = text.get(..comment.start).unwrap_or_default();
+    before.len() - before.trim_end().len() > 1
+}
+
+/// Comments that stood below each other still do, where the longest of their lines leaves room. One by itself keeps its column only if
+/// that looks intended.
 fn align(written: &mut [Written]) {
     for run in written.chunk_by_mut(|above, below| below.is_below(above)) {
-        let free = run.iter().map(Written::free).max().unwrap_or(0);
+        if let [line] = run
+            && !line.apart
+        {
+            line.column = 0;
+        }
+        // a line that is too wide leaves the others where they are
+        let free = run.iter().map(Written::free).filter(|free| *free <= lines::WIDTH).max().unwrap_or(0);
         run.iter_mut().for_each(|line| line.column = line.column.max(free));
     }
 }

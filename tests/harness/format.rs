@@ -1,7 +1,10 @@
 //! `scl fmt` and the formatter behind it: goldens, properties over all programs of the project, the real binary.
 
 use std::fs;
+use std::io::Write;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use libtest_mimic::{Failed, Trial};
 use proptest::sample::select;
@@ -10,6 +13,7 @@ use scl::source::{FileId, SourceMap};
 use scl::syntax::token::Token;
 use scl::syntax::{self, dump, format, layout, lexer};
 
+use crate::binary::{Place, Ran};
 use crate::golden;
 use crate::syntax::{VOCABULARY, check, require};
 
@@ -18,11 +22,18 @@ type Test = fn() -> Result<(), Failed>;
 /// All of them.
 pub fn trials() -> Vec<Trial> {
     let mut trials = golden::folder("format", formatted);
-    let tests: [(&str, Test); 4] = [
+    let tests: [(&str, Test); 11] = [
         ("every program of the project keeps its meaning", every_program),
         ("any tokens keep their meaning", any_tokens),
         ("any statements and comments keep their meaning", any_statements),
         ("blanks and line ends do not matter", any_spacing),
+        ("wide lines do not multiply", wide_lines),
+        ("examples are formatted", examples),
+        ("files are rewritten as a whole", in_place),
+        ("links and permissions are kept", links_and_permissions),
+        ("standard input goes to standard output", standard_input),
+        ("--check writes nothing", check_only),
+        ("what is wrong is not touched", not_touched),
     ];
     trials.extend(tests.into_iter().map(|(name, test)| Trial::test(format!("format: {name}"), test)));
     trials
@@ -98,6 +109,8 @@ fn any_statements() -> Result<(), Failed> {
             " ; ",
             "\n\n\n",
             " # c\n",
+            "   # c\n",
+            "        # c\n",
             "; # c\n",
             "\n  # c  \n\n",
             " \"\"\"c\"\"\"\n",
@@ -161,4 +174,92 @@ fn respaced(statement: &str, gaps: &[&str]) -> String {
         depth -= usize::from(lexeme.token.closes());
     }
     out
+}
+
+/// What stands far to the right in one line must not take the others there.
+fn wide_lines() -> Result<(), Failed> {
+    let wide = "x".repeat(100_000);
+    let elements = vec!["1"; 1000].join(",\n");
+    let indented = format!("a = '{wide}' if f({elements}) else 0\n");
+    let beside = format!("a={wide}#\n{}b=1 # c\n", " ".repeat(100_001));
+    for text in [indented, beside] {
+        assert!(exercise(&text)?);
+        let formatted = format::format(FileId::default(), &text).unwrap_or_default();
+        assert!(formatted.len() < 500_000, "{} bytes", formatted.len());
+    }
+    Ok(())
+}
+
+fn examples() -> Result<(), Failed> {
+    let mut found = Vec::new();
+    programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("examples"), &mut found);
+    let found: Vec<String> = found.iter().map(|path| path.display().to_string()).collect();
+    assert!(!found.is_empty());
+    let arguments: Vec<&str> = ["fmt", "--check"].into_iter().chain(found.iter().map(String::as_str)).collect();
+    Place::new().run(&arguments).prints("")
+}
+
+const ROUGH: &str = "a=1 ;b = a+2\n\n\n\nprint( a,b ) # both";
+const SMOOTH: &str = "a = 1\nb = a + 2\n\nprint(a, b) # both\n";
+
+fn in_place() -> Result<(), Failed> {
+    let place = Place::new();
+    let files = [place.write("rough.scl", ROUGH), place.write("smooth.scl", SMOOTH)];
+    let inode = fs::metadata(&files[1])?.ino();
+    place.run(&["fmt", "rough.scl", "smooth.scl"]).prints("")?;
+    assert_eq!(files.each_ref().map(|file| fs::read_to_string(file).ok()), [SMOOTH, SMOOTH].map(|text| Some(text.to_owned())));
+    assert_eq!(fs::metadata(&files[1])?.ino(), inode, "a file that does not change is not written");
+    assert_eq!(fs::read_dir(place.path())?.count(), 2, "nothing is left behind");
+    place.run(&["run", "--mode", "deferred", "rough.scl"]).prints("1 3\n")
+}
+
+fn links_and_permissions() -> Result<(), Failed> {
+    let place = Place::new();
+    let file = place.write("rough.scl", ROUGH);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o750))?;
+    std::os::unix::fs::symlink("rough.scl", place.path().join("link.scl"))?;
+    place.run(&["fmt", "link.scl"]).prints("")?;
+    assert!(fs::symlink_metadata(place.path().join("link.scl"))?.is_symlink());
+    assert_eq!(fs::read_to_string(&file)?, SMOOTH);
+    assert_eq!(fs::metadata(&file)?.permissions().mode() & 0o777, 0o750);
+    place.write("rough.scl", ROUGH);
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o440))?;
+    place.run(&["fmt", "rough.scl"]).ends(1, "", &["error[E0004]", "rough.scl"])?;
+    assert_eq!(fs::read_to_string(&file)?, ROUGH);
+    Ok(())
+}
+
+fn piped(arguments: &[&str], text: &str) -> Result<Ran, Failed> {
+    let place = Place::new();
+    let mut child = place.scl(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    child.stdin.take().ok_or("no pipe")?.write_all(text.as_bytes())?;
+    Ok(Ran::from(child.wait_with_output()?))
+}
+
+fn standard_input() -> Result<(), Failed> {
+    piped(&["fmt", "-"], ROUGH)?.prints(SMOOTH)?;
+    piped(&["fmt", "-"], SMOOTH)?.prints(SMOOTH)?;
+    piped(&["fmt", "-"], "")?.prints("")?;
+    piped(&["fmt", "--check", "-"], ROUGH)?.ends(1, "<stdin>\n", &[])?;
+    piped(&["fmt", "-"], "a = (1")?.is_refused(&["error[E0106]", "<stdin>:1"])
+}
+
+fn check_only() -> Result<(), Failed> {
+    let place = Place::new();
+    let files = [("a.scl", ROUGH), ("b.scl", SMOOTH), ("c.scl", ROUGH)].map(|(name, text)| (place.write(name, text), text));
+    place.run(&["fmt", "--check", "a.scl", "b.scl", "c.scl"]).ends(1, "a.scl\nc.scl\n", &[])?;
+    place.run(&["fmt", "--check", "b.scl"]).prints("")?;
+    assert!(files.iter().all(|(file, text)| fs::read_to_string(file).is_ok_and(|now| now == *text)));
+    Ok(())
+}
+
+fn not_touched() -> Result<(), Failed> {
+    let place = Place::new();
+    let [wrong, rough] = [place.write("wrong.scl", "a=1\nb=)\n"), place.write("rough.scl", ROUGH)];
+    place.run(&["fmt", "wrong.scl", "missing.scl", "rough.scl"]).is_refused(&["wrong.scl:2:3", "E0001", "missing.scl"])?;
+    assert_eq!(fs::read_to_string(&wrong)?, "a=1\nb=)\n");
+    assert_eq!(fs::read_to_string(&rough)?, SMOOTH, "the others are formatted all the same");
+    place.write("rough.scl", ROUGH);
+    place.run(&["fmt", "--check", "wrong.scl", "rough.scl"]).ends(2, "rough.scl\n", &["wrong.scl"])?;
+    place.run(&["fmt"]).is_refused(&["FILE"])
 }

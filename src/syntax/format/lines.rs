@@ -11,7 +11,10 @@ use crate::syntax::lexer::Lexeme;
 use crate::syntax::token::Token;
 
 /// The widest line, if it can be helped.
-const WIDTH: usize = 100;
+pub const WIDTH: usize = 100;
+
+/// The widest indentation, however far to the right a bracket begins.
+const DEEPEST: usize = 60;
 
 /// A comment between two elements of a bracket.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -209,14 +212,7 @@ impl<'s, 't> Writer<'s, 't> {
 
     fn write(mut self) -> Block {
         for at in 0..self.statement.tokens.len() {
-            match self.indent(at) {
-                Some(indent) => self.end_line(at, indent),
-                None if self.statement.blanks[at] => self.push(" "),
-                None => {}
-            }
-            if at == 0 {
-                self.set_anchor(at);
-            }
+            self.gap(at);
             let lexeme = self.statement.tokens[at];
             let begin = self.column;
             self.push(lexeme.text(self.statement.source));
@@ -227,6 +223,16 @@ impl<'s, 't> Writer<'s, 't> {
             }
         }
         Block { text: self.out, anchor: self.anchor }
+    }
+
+    /// Writes what stands before a token.
+    fn gap(&mut self, at: usize) {
+        match self.indent(at) {
+            Some(indent) => self.end_line(at, indent),
+            None if at == 0 => self.set_anchor(at),
+            None if self.statement.blanks[at] => self.push(" "),
+            None => {}
+        }
     }
 
     /// Where the token begins if it begins a line.
@@ -285,7 +291,7 @@ impl<'s, 't> Writer<'s, 't> {
             statement.tokens[at].token == Token::OpenParen && statement.tokens.get(at + 1).is_some_and(|next| next.token == Token::Key);
         let first = if named { at + 3 } else { at + 1 };
         let indent = begin + statement.flat.get(first).map_or(1, |first| first.start - statement.flat[at].start);
-        self.frames.push(Frame { open: at, mode, indent });
+        self.frames.push(Frame { open: at, mode, indent: indent.min(DEEPEST) });
     }
 
     fn push(&mut self, text: &str) {

@@ -80,16 +80,19 @@ impl Reader<'_> {
                 }
                 Token::Comment | Token::BlockComment => self.between(self.comment(*lexeme, &lexemes[at + 1..])),
                 _ => {
-                    if let Some(piece) = self.pieces.next_if(|_| lexeme.range().start >= end) {
-                        end = self.layout.tokens[piece.tokens.clone()].last().map_or(end, |last| last.range().end);
-                        let piece = piece.tokens.clone();
-                        self.push(Item::Statement { piece, within: Vec::new(), behind: Vec::new() });
-                    }
+                    end = self.statement(*lexeme, end);
                     self.gap = Gap::default();
                 }
             }
         }
         self.entries
+    }
+
+    /// Takes the statement that begins with the token unless that is within one, which ends at `end`; gives the end of its statement.
+    fn statement(&mut self, lexeme: Lexeme, end: usize) -> usize {
+        let Some(piece) = self.pieces.next_if(|_| lexeme.range().start >= end) else { return end };
+        self.push(Item::Statement { piece: piece.tokens.clone(), within: Vec::new(), behind: Vec::new() });
+        self.layout.tokens[piece.tokens.clone()].last().map_or(end, |last| last.range().end)
     }
 
     fn push(&mut self, item: Item) {
