@@ -252,13 +252,14 @@ impl<'s, 't> Writer<'s, 't> {
 
     fn end_line(&mut self, at: usize, indent: usize) {
         let statement = self.statement;
-        for remark in &statement.remarks[at - 1] {
-            match remark.trails {
-                true => {
+        for (place, remark) in statement.remarks[at - 1].iter().enumerate() {
+            match (remark.trails, place) {
+                (true, 0) => {
                     let column = column(statement.source, self.anchor, remark.start);
                     self.push(&" ".repeat(column.saturating_sub(self.column).max(1)));
                 }
-                false => self.begin_line(indent),
+                (true, _) => self.push(" "),
+                (false, _) => self.begin_line(indent),
             }
             self.push(&remark.text);
         }

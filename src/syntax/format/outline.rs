@@ -48,7 +48,8 @@ pub enum Item {
 /// All of a text, in its order.
 pub fn entries(text: &str, layout: &Layout) -> Vec<Entry> {
     let lexemes: Vec<Lexeme> = lexer::lex(text).collect();
-    let reader = Reader { text, layout, pieces: layout.pieces.iter().peekable(), entries: Vec::new(), gap: Gap::default() };
+    let ends_line = ends_of_lines(&lexemes);
+    let reader = Reader { text, ends_line, layout, pieces: layout.pieces.iter().peekable(), entries: Vec::new(), gap: Gap::default() };
     reader.read(&lexemes)
 }
 
@@ -59,8 +60,22 @@ struct Gap {
     semicolon: bool,
 }
 
+/// For each lexeme, whether nothing but comments stands behind it on its line.
+fn ends_of_lines(lexemes: &[Lexeme]) -> Vec<bool> {
+    let mut ends = vec![true; lexemes.len()];
+    for at in (1..lexemes.len()).rev() {
+        ends[at - 1] = match lexemes[at].token {
+            Token::Comment | Token::BlockComment | Token::Semicolon => ends[at],
+            token => token == Token::Newline,
+        };
+    }
+    ends
+}
+
 struct Reader<'t> {
     text: &'t str,
+    /// See [`ends_of_lines`].
+    ends_line: Vec<bool>,
     layout: &'t Layout,
     /// Those that have not begun yet.
     pieces: Peekable<std::slice::Iter<'t, Piece>>,
@@ -75,10 +90,8 @@ impl Reader<'_> {
             match lexeme.token {
                 Token::Newline => self.gap.newlines += 1,
                 Token::Semicolon => self.gap = Gap { newlines: 0, semicolon: true },
-                Token::Comment | Token::BlockComment if lexeme.range().start < end => {
-                    self.within(self.comment(*lexeme, &lexemes[at + 1..]))
-                }
-                Token::Comment | Token::BlockComment => self.between(self.comment(*lexeme, &lexemes[at + 1..])),
+                Token::Comment | Token::BlockComment if lexeme.range().start < end => self.within(self.comment(*lexeme, at)),
+                Token::Comment | Token::BlockComment => self.between(self.comment(*lexeme, at)),
                 _ => {
                     end = self.statement(*lexeme, end);
                     self.gap = Gap::default();
@@ -101,11 +114,9 @@ impl Reader<'_> {
         self.gap = Gap::default();
     }
 
-    fn comment(&self, lexeme: Lexeme, rest: &[Lexeme]) -> Comment {
+    fn comment(&self, lexeme: Lexeme, at: usize) -> Comment {
         let text = lexeme.text(self.text).trim_end().to_owned();
-        let next = rest.iter().find(|next| !matches!(next.token, Token::Comment | Token::BlockComment | Token::Semicolon));
-        let ends_line = next.is_none_or(|next| next.token == Token::Newline);
-        Comment { start: lexeme.range().start, text, trails: self.gap.newlines == 0, ends_line }
+        Comment { start: lexeme.range().start, text, trails: self.gap.newlines == 0, ends_line: self.ends_line[at] }
     }
 
     fn within(&mut self, comment: Comment) {
