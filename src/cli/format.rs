@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::{FAILED, Reporting, WRONG, print, read};
+use super::{FAILED, Reporting, WRONG, print, read, unwritable};
 use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, SourceMap, Span, display_name};
 use crate::syntax;
@@ -53,10 +53,10 @@ impl Outcome {
         let changed = formatted != *text;
         match (check, path.as_os_str() == "-") {
             (true, _) if changed => self.tell(file),
-            (false, true) => print(&formatted),
+            (false, true) => self.print(&formatted),
             (false, false) if changed => {
                 if let Err(error) = replace(path, &formatted) {
-                    self.fail(FAILED, [unwritable(path, &error)]);
+                    self.fail(FAILED, [not_written(path, &error)]);
                 }
             }
             _ => {}
@@ -66,8 +66,14 @@ impl Outcome {
     /// A program would change.
     fn tell(&mut self, file: FileId) {
         let name = self.sources.get(file).map_or("", |source| &source.name);
-        print(&format!("{name}\n"));
+        self.print(&format!("{name}\n"));
         self.status = self.status.max(FAILED);
+    }
+
+    fn print(&mut self, text: &str) {
+        if let Err(error) = print(text) {
+            self.status = self.status.max(unwritable(&error));
+        }
     }
 
     fn fail(&mut self, status: u8, faults: impl IntoIterator<Item = Diagnostic>) {
@@ -77,7 +83,7 @@ impl Outcome {
 }
 
 /// There is no place in the text to point to.
-fn unwritable(path: &Path, error: &io::Error) -> Diagnostic {
+fn not_written(path: &Path, error: &io::Error) -> Diagnostic {
     let nowhere = Span { file: FileId::NOWHERE, start: 0, end: 0 };
     Diagnostic::error("E0004", format!("cannot write `{}`: {error}", display_name(path)), nowhere)
 }

@@ -148,7 +148,7 @@ impl Arguments {
 
     /// Waits until no other run uses the store; nothing when the user does not want to wait.
     fn lock(&self, store: &Store, interrupted: &AtomicBool) -> Result<Option<Lock>, FileError> {
-        let mut said = self.input.format == Format::Json;
+        let mut said = self.input.reporting.format == Format::Json;
         while !interrupted.load(Ordering::Relaxed) {
             match store.lock()? {
                 Ok(lock) => return Ok(Some(lock)),
@@ -162,7 +162,7 @@ impl Arguments {
     /// One line about the jobs of a run, for people.
     fn say(&self, summary: &Summary) {
         let Summary { jobs_done, jobs_failed, jobs_kept, .. } = summary;
-        if self.input.format == Format::Json {
+        if self.input.reporting.format == Format::Json {
             return;
         }
         if !self.quiet && jobs_done + jobs_failed + jobs_kept > 0 {

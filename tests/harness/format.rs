@@ -22,7 +22,7 @@ type Test = fn() -> Result<(), Failed>;
 /// All of them.
 pub fn trials() -> Vec<Trial> {
     let mut trials = golden::folder("format", formatted);
-    let tests: [(&str, Test); 11] = [
+    let tests: [(&str, Test); 12] = [
         ("every program of the project keeps its meaning", every_program),
         ("any tokens keep their meaning", any_tokens),
         ("any statements and comments keep their meaning", any_statements),
@@ -32,6 +32,7 @@ pub fn trials() -> Vec<Trial> {
         ("files are rewritten as a whole", in_place),
         ("links and permissions are kept", links_and_permissions),
         ("standard input goes to standard output", standard_input),
+        ("results that cannot be written are missed", full_output),
         ("--check writes nothing", check_only),
         ("what is wrong is not touched", not_touched),
     ];
@@ -244,6 +245,17 @@ fn standard_input() -> Result<(), Failed> {
     piped(&["fmt", "-"], "")?.prints("")?;
     piped(&["fmt", "--check", "-"], ROUGH)?.ends(1, "<stdin>\n", &[])?;
     piped(&["fmt", "-"], "a = (1")?.is_refused(&["error[E0106]", "<stdin>:1"])
+}
+
+fn full_output() -> Result<(), Failed> {
+    let place = Place::new();
+    place.write("rough.scl", ROUGH);
+    for arguments in [["fmt", "-"].as_slice(), &["fmt", "--check", "rough.scl"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full")?;
+        let input = fs::File::open(place.path().join("rough.scl"))?;
+        Ran::from(place.scl(arguments).stdin(input).stdout(full).output()?).ends(1, "", &["error[E0905]"])?;
+    }
+    Ok(())
 }
 
 fn check_only() -> Result<(), Failed> {
