@@ -89,10 +89,17 @@ fn texts() -> Vec<String> {
 
 fn every_program() -> Result<(), Failed> {
     let mut sound = 0;
-    for text in texts() {
-        sound += usize::from(exercise(&text)?);
+    for text in texts().iter().chain(&fuzzed()?) {
+        sound += usize::from(exercise(text)?);
     }
     if sound > 100 { Ok(()) } else { Err(format!("only {sound} programs are without errors: the search is broken").into()) }
+}
+
+/// What a fuzzer made of programs, as far as it is text.
+fn fuzzed() -> std::io::Result<Vec<String>> {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fuzz/corpus/program");
+    let files: Vec<PathBuf> = fs::read_dir(corpus)?.flatten().map(|entry| entry.path()).collect();
+    Ok(files.iter().filter_map(|path| fs::read_to_string(path).ok()).collect())
 }
 
 fn any_tokens() -> Result<(), Failed> {
