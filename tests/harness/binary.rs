@@ -40,10 +40,12 @@ impl Place {
         path
     }
 
-    /// The binary, to be started in it.
+    /// The binary, to be started in it. It heeds signals also when the tests were started by something that ignores them (`nohup`, a
+    /// background job of a script), which it would inherit.
     pub fn scl(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_scl"));
-        command.args(arguments).current_dir(self.path()).stdin(Stdio::null()).env_remove("NO_COLOR");
+        let mut command = Command::new("env");
+        command.args(["--default-signal=HUP,INT,QUIT,TERM", env!("CARGO_BIN_EXE_scl")]).args(arguments);
+        command.current_dir(self.path()).stdin(Stdio::null()).env_remove("NO_COLOR");
         command
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -212,8 +213,18 @@ impl Driver {
         Pid::from_raw(self.child.id() as i32)
     }
 
+    /// Waits for its end, but not for ever: a test that hangs says nothing.
     fn end(self) -> Result<Ran, Failed> {
-        Ok(Ran::from(self.child.wait_with_output()?))
+        let pid = self.pid();
+        let (over, waiting) = mpsc::channel::<()>();
+        thread::spawn(move || {
+            if waiting.recv_timeout(Duration::from_secs(120)) == Err(mpsc::RecvTimeoutError::Timeout) {
+                let _ = kill(pid, Signal::SIGKILL);
+            }
+        });
+        let output = self.child.wait_with_output()?;
+        drop(over);
+        Ok(Ran::from(output))
     }
 }
 
