@@ -3,7 +3,6 @@
 //! Every text that the program reads as SCL gets a [`FileId`]; a [`Span`] is a half-open range of **byte** offsets in one
 //! of them. Spans travel through every phase, so that any fault can be shown at its place.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -127,9 +126,4 @@ impl SourceMap {
     pub fn files(&self) -> impl Iterator<Item = (FileId, &SourceFile)> {
         self.files.iter().enumerate().map(|(index, file)| (FileId(index as u32), file))
     }
-}
-
-/// The last part of a path, for names that people read.
-pub fn display_name(path: &Path) -> String {
-    path.display().to_string()
 }

@@ -42,18 +42,13 @@ fn is_reference(expr: &Expr) -> bool {
     }
 }
 
-/// Why nothing can be written to a path.
-pub fn export_format(path: &Name) -> Option<Diagnostic> {
+/// Why nothing can be read from a path or written to it.
+pub fn file_format(path: &Name) -> Option<Diagnostic> {
     match suffix(&path.node) {
         _ if path.node.is_empty() => Some(faults::empty_path(path.span)),
         Some("json" | "yaml" | "yml") => None,
         _ => Some(faults::file_format(path)),
     }
-}
-
-/// Why nothing can be read from a path.
-pub fn import_format(path: &Name) -> Option<Diagnostic> {
-    export_format(path)
 }
 
 /// The last suffix that tells the format; `.zz` only says that the file is compressed.

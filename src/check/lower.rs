@@ -155,7 +155,7 @@ impl<'a> Lowerer<'a> {
     fn export(&mut self, span: Span, place: &'a ast::Expr, medium: Medium, path: &Name) -> Output {
         if medium == Medium::Url {
             self.diagnostics.push(faults::url(path.span));
-        } else if let Some(fault) = annotations::export_format(path) {
+        } else if let Some(fault) = annotations::file_format(path) {
             self.diagnostics.push(fault);
         }
         Output::Export { span, place: self.expr(place), medium, path: path.clone() }
@@ -496,7 +496,7 @@ impl<'a> Lowerer<'a> {
         }
         if let ast::ExprKind::String(text) = &path.kind {
             let path = Spanned::new(text.clone(), path.span);
-            if let Some(fault) = annotations::import_format(&path) {
+            if let Some(fault) = annotations::file_format(&path) {
                 return self.refuse(fault);
             }
         }

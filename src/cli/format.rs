@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use super::{FAILED, Reporting, WRONG, print, read, unwritable};
 use crate::diagnostic::Diagnostic;
-use crate::source::{FileId, SourceMap, Span, display_name};
+use crate::source::{FileId, SourceMap, Span};
 use crate::syntax;
 
 #[derive(Debug, clap::Args)]
@@ -85,7 +85,7 @@ impl Outcome {
 /// There is no place in the text to point to.
 fn not_written(path: &Path, error: &io::Error) -> Diagnostic {
     let nowhere = Span { file: FileId::NOWHERE, start: 0, end: 0 };
-    Diagnostic::error("E0004", format!("cannot write `{}`: {error}", display_name(path)), nowhere)
+    Diagnostic::error("E0004", format!("cannot write `{}`: {error}", path.display()), nowhere)
 }
 
 /// Replaces a file's content as a whole: whoever reads it, even after a crash, finds the old or the new. Links stay links, and

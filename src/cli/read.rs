@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use crate::source::{FileId, SourceMap, Span, display_name};
+use crate::source::{FileId, SourceMap, Span};
 
 /// Reads a program and gives it a place among the sources; `-` is standard input.
 pub fn program(path: &Path, sources: &mut SourceMap) -> Result<(FileId, Arc<str>), Box<Diagnostic>> {
     let is_stdin = path.as_os_str() == "-";
-    let name = if is_stdin { "<stdin>".to_owned() } else { display_name(path) };
+    let name = if is_stdin { "<stdin>".to_owned() } else { path.display().to_string() };
     let bytes = if is_stdin { stdin() } else { std::fs::read(path) };
     let bytes = bytes.map_err(|error| Box::new(unreadable(&name, &error)))?;
     match String::from_utf8(bytes) {

@@ -169,7 +169,5 @@ pub(super) fn wrong(span: Span, message: &str, found: &Value) -> Stop {
 
 /// A fault at a place.
 pub(super) fn fault(fault: Fault, span: Span) -> Stop {
-    let mut diagnostic = Diagnostic::error(&fault.code, fault.message, span);
-    diagnostic.help = fault.help;
-    Stop::Fault(Box::new(diagnostic))
+    Stop::Fault(Box::new(fault.at(span)))
 }

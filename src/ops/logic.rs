@@ -1,27 +1,7 @@
 //! Three-valued logic: `None` is null, which may still turn out to be either.
 
 use super::compare::equal;
-use super::fault;
-use crate::diagnostic::Fault;
-use crate::value::{Column, Series, Value};
-
-/// A value as an operand of logic; a fault for what is neither boolean nor null.
-pub fn truth(value: &Value) -> Result<Option<bool>, Fault> {
-    match value {
-        Value::Bool(bool) => Ok(Some(*bool)),
-        other if other.is_null() => Ok(None),
-        other => Err(fault::kinds("logic", &format!("Invalid type in expression: {} is not Boolean", other.type_name()))),
-    }
-}
-
-/// The elements of a series as operands of logic; a fault when it is not boolean.
-pub fn truths(series: &Series) -> Result<Vec<Option<bool>>, Fault> {
-    match &series.data {
-        Column::Bool(bools) => Ok(bools.iter().collect()),
-        data if data.null_count() == data.len() => Ok(vec![None; data.len()]),
-        data => Err(fault::kinds("any or all", &format!("Series must be of type Boolean, not {}", data.type_name()))),
-    }
-}
+use crate::value::Value;
 
 /// `not`
 pub fn not(operand: Option<bool>) -> Option<bool> {
