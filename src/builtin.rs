@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use crate::diagnostic::Fault;
+use crate::units::Unit;
 use crate::value::Value;
 use elementwise::Elementwise;
 
@@ -101,6 +102,22 @@ impl Native {
         match self.body {
             Body::Elementwise(function) => function.call(self.name, args),
             Body::Whole(function) => function(args),
+        }
+    }
+
+    /// The unit that an argument must convert to, when arguments have these units; `None` when any will do or it is not known.
+    pub fn takes(&self, index: usize, units: &[Option<Unit>]) -> Option<Unit> {
+        match self.body {
+            Body::Elementwise(function) => function.units.takes(index, units),
+            Body::Whole(_) => None,
+        }
+    }
+
+    /// A unit of the dimension of the result, when arguments have these units; `None` when it is not known.
+    pub fn gives(&self, units: &[Option<Unit>]) -> Option<Unit> {
+        match self.body {
+            Body::Elementwise(function) if self.result != ResultKind::Boolean => function.units.gives(units),
+            Body::Elementwise(_) | Body::Whole(_) => None,
         }
     }
 

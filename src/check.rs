@@ -35,7 +35,7 @@ pub fn check(ast: &Ast, mode: Mode) -> (Model, Vec<Diagnostic>) {
     let (order, faults) = cycles::order(&model);
     diagnostics.extend(faults);
     if let Some(order) = order {
-        diagnostics.extend(types::infer(&mut model, &order));
+        diagnostics.extend(types::infer(&mut model, &order, mode));
     }
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span().file, diagnostic.span().start));
     debug_assert!(has_errors(&diagnostics) || model.variables.len() == names.variables.len());

@@ -16,10 +16,12 @@ use crate::value::Value;
 
 pub use crate::ops::{Comparison, Property, Target};
 pub use types::{NumberType, Type};
+pub use unit_type::UnitType;
 pub use visit::Child;
 
 mod literal;
 mod types;
+mod unit_type;
 mod visit;
 
 /// A variable of a model, or an input of a task.

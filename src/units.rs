@@ -14,6 +14,7 @@ mod forms;
 mod hash;
 mod intern;
 mod product;
+mod quantities;
 mod scale;
 mod table;
 mod text;

@@ -319,6 +319,29 @@ fn numeric(column: &Column) -> Result<&Column, Fault> {
 
 impl UnitRule {
     /// What to convert the argument at `index` to, which has the unit `own`; `first` is the unit of the first argument.
+    /// As [`super::Native::takes`].
+    pub(super) fn takes(self, index: usize, units: &[Option<Unit>]) -> Option<Unit> {
+        let own = units.get(index).copied().flatten()?;
+        let depends = match self.input {
+            Input::Any => return None,
+            Input::Plain | Input::Radian | Input::Degree => false,
+            Input::First => true,
+            Input::Head => index == 0,
+            Input::Close => index != 2,
+        };
+        let first = units.first().copied().flatten();
+        if depends && first.is_none() { None } else { self.target(index, own, first.unwrap_or_default()).ok() }
+    }
+
+    /// As [`super::Native::gives`].
+    pub(super) fn gives(self, units: &[Option<Unit>]) -> Option<Unit> {
+        let first = units.first().copied().flatten();
+        match self.output {
+            Output::Plain | Output::Radian | Output::Degree => self.output.unit(Unit::NONE).ok(),
+            Output::First | Output::Power(_) => self.output.unit(first?).ok(),
+        }
+    }
+
     fn target(self, index: usize, own: Unit, first: Unit) -> Result<Unit, Fault> {
         match self.input {
             Input::Any => Ok(own),

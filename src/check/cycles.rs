@@ -2,13 +2,15 @@
 //!
 //! A walk with a stack of its own, so that a chain of any length is fine. What a function refers to counts for whoever calls it.
 
+use std::collections::HashSet;
+
 use crate::check::faults;
 use crate::diagnostic::Diagnostic;
-use crate::model::{Expr, ExprKind, FunctionId, Model, VarId};
+use crate::model::{Expr, ExprKind, FunctionId, Model, Output, VarId};
 use crate::source::Span;
 
 /// A variable or a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Node {
     /// A variable.
     Variable(VarId),
@@ -36,6 +38,22 @@ pub fn order(model: &Model) -> (Option<Vec<Node>>, Vec<Diagnostic>) {
     }
     let sound = walk.faults.is_empty();
     (sound.then_some(walk.order), walk.faults)
+}
+
+/// The variables and functions that outputs need, directly or not.
+pub fn needed(model: &Model) -> HashSet<Node> {
+    let outputs = model.outputs.iter().flat_map(|output| match output {
+        Output::Print { parameters, .. } | Output::View { parameters, .. } => parameters.iter().map(|parameter| &parameter.expr).collect(),
+        Output::Export { place, .. } => vec![place],
+    });
+    let mut stack: Vec<Node> = outputs.flat_map(references).map(|(node, _)| node).collect();
+    let mut needed = HashSet::new();
+    while let Some(node) = stack.pop() {
+        if needed.insert(node) {
+            stack.extend(references(expr(model, node)).into_iter().map(|(node, _)| node));
+        }
+    }
+    needed
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -87,20 +105,13 @@ impl Walk<'_> {
     fn open(&mut self, node: Node) -> (Node, Vec<(Node, Span)>, usize) {
         let slot = self.slot(node);
         self.states[slot] = State::Open;
-        (node, references(self.expr(node)), 0)
+        (node, references(expr(self.model, node)), 0)
     }
 
     fn slot(&self, node: Node) -> usize {
         match node {
             Node::Variable(id) => id.index(),
             Node::Function(id) => self.model.variables.len() + id.index(),
-        }
-    }
-
-    fn expr(&self, node: Node) -> &Expr {
-        match node {
-            Node::Variable(id) => &self.model.variables[id.index()].expr,
-            Node::Function(id) => &self.model.functions[id.index()].body,
         }
     }
 
@@ -120,6 +131,13 @@ impl Walk<'_> {
                 (&function.name, function.name_span)
             }
         }
+    }
+}
+
+fn expr(model: &Model, node: Node) -> &Expr {
+    match node {
+        Node::Variable(id) => &model.variables[id.index()].expr,
+        Node::Function(id) => &model.functions[id.index()].body,
     }
 }
 

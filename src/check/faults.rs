@@ -7,10 +7,12 @@ use std::sync::Arc;
 use crate::builtin;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::model::{Comparison, Type};
-use crate::source::Span;
+use crate::source::{Span, Spanned};
 use crate::syntax::ast::{Iterate, Name};
 use crate::units::{Unit, UnitError};
 use crate::value::Value;
+
+pub mod dimensions;
 
 /// Whose parameters a fault is about.
 pub enum Owner {
@@ -314,7 +316,7 @@ pub fn operand_help(fault: Diagnostic, found: &Type) -> Diagnostic {
         Type::Str => fault.help("strings can be compared, but neither joined nor computed with"),
         Type::Bool => fault.help("a number for a boolean is `if(…, 1, 0)`"),
         Type::Tuple(_) | Type::Dict(_) | Type::Table { .. } => fault.help("take its parts: an element `[0]`, a key or column `.name`"),
-        Type::Any | Type::Number { .. } | Type::Function => fault,
+        Type::Any | Type::Native(_) | Type::Number { .. } | Type::Function => fault,
     }
 }
 
@@ -369,13 +371,6 @@ pub fn element_types(series: Span, first: (Span, &Type), other: (Span, &Type)) -
         .here(format!("this is {}", other.1))
         .label(first.0, format!("this is {}", first.1))
         .label(series, "in this series")
-}
-
-pub fn element_units(first: (Span, String), other: (Span, String)) -> Diagnostic {
-    Diagnostic::error("E0328", "numeric series must have elements of the same units", other.0)
-        .here(format!("this is in [{}]", other.1))
-        .label(first.0, format!("this is in [{}]", first.1))
-        .help("elements of a series are not converted")
 }
 
 pub fn table_column(span: Span, found: &Type) -> Diagnostic {
@@ -554,6 +549,12 @@ pub fn no_chunks(span: Span) -> Diagnostic {
 
 pub fn too_many_chunks(span: Span, most: u32) -> Diagnostic {
     Diagnostic::error("E0533", "the number of chunks is too large", span).help(format!("{most} is the most"))
+}
+
+pub fn more_chunks_than_elements(chunks: &Spanned<u32>, input: Span, len: usize) -> Diagnostic {
+    Diagnostic::error("E0535", format!("{} chunks are more than there are elements", chunks.node), chunks.span)
+        .label(input, counted(len, "element"))
+        .help(format!("write `in {} chunks` or less", len.max(1)))
 }
 
 pub fn non_strict_of_strict(mark: Span, value: Span) -> Diagnostic {

@@ -6,34 +6,48 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use crate::check::cycles::Node;
-use crate::check::faults;
+use crate::check::cycles::{self, Node};
+use crate::check::{Mode, faults};
 use crate::diagnostic::Diagnostic;
-use crate::model::{Comparison, Expr, ExprKind, Function, FunctionId, LoadKind, Model, NumberType, Output, Parameter, ProductOp, Type};
-use crate::source::Span;
+use crate::model::{
+    Expr, ExprKind, Function, FunctionId, LoadKind, Model, NumberType, Output, Parameter, Target, Type, UnitType, VarId, Variable,
+};
+use crate::source::{Span, Spanned};
 use crate::value::{Column, Number, Value};
 
 mod collections;
 mod iterate;
+mod numbers;
+mod origin;
 
-/// Sets the type of each variable and of each `info`; says what is wrong with types and shapes.
-pub fn infer(model: &mut Model, order: &[Node]) -> Vec<Diagnostic> {
+/// Sets the type of each variable and of each `info`; says what is wrong with types, shapes and dimensions.
+///
+/// A statement that no output needs is not computed, so wrong dimensions there are warnings. Statements that are needed come first, so
+/// that a fault in a function is said for a call that matters.
+pub fn infer(model: &mut Model, order: &[Node], mode: Mode) -> Vec<Diagnostic> {
+    let needed = cycles::needed(model);
+    let is_needed = |node: &&Node| needed.contains(node);
     let mut checker = Checker {
         functions: &model.functions,
+        definitions: &model.variables,
         variables: vec![Type::Any; model.variables.len()],
         diagnostics: Vec::new(),
         said: HashSet::new(),
         calls: HashMap::new(),
         variants: vec![0; model.functions.len()],
+        unneeded: None,
+        splits: mode == Mode::Workflow,
     };
-    for node in order {
-        match *node {
-            Node::Variable(id) => checker.variables[id.index()] = checker.infer(&model.variables[id.index()].expr, &Scope::GLOBAL),
-            Node::Function(id) => checker.body(id),
-        }
-    }
+    order.iter().filter(is_needed).for_each(|node| checker.node(*node));
     for output in &mut model.outputs {
         checker.output(output);
+    }
+    for node in order.iter().filter(|node| !is_needed(node)) {
+        checker.unneeded = Some(match *node {
+            Node::Variable(id) => model.variables[id.index()].name.clone(),
+            Node::Function(id) => model.functions[id.index()].name.clone(),
+        });
+        checker.node(*node);
     }
     let Checker { variables, diagnostics, .. } = checker;
     for (variable, ty) in model.variables.iter_mut().zip(variables) {
@@ -42,35 +56,48 @@ pub fn infer(model: &mut Model, order: &[Node]) -> Vec<Diagnostic> {
     diagnostics
 }
 
-/// Types of the parameters around an expression.
+/// Types of the parameters around an expression, and what they stand for.
 struct Scope<'a> {
     parameters: &'a [Type],
     outer: Option<&'a Scope<'a>>,
+    /// The arguments of the call, or the inputs of map, filter or reduce; none when a function is looked at by itself.
+    given: &'a [Expr],
+    /// Where these are evaluated.
+    caller: Option<&'a Scope<'a>>,
 }
 
-impl Scope<'_> {
-    const GLOBAL: Scope<'static> = Scope { parameters: &[], outer: None };
+impl<'a> Scope<'a> {
+    const GLOBAL: Scope<'static> = Scope { parameters: &[], outer: None, given: &[], caller: None };
+
+    fn at(&self, depth: u32) -> Option<&Scope<'a>> {
+        (0..depth).try_fold(self, |scope, _| scope.outer)
+    }
 
     fn get(&self, depth: u32, index: u32) -> Type {
-        let mut scope = self;
-        for _ in 0..depth {
-            match scope.outer {
-                Some(outer) => scope = outer,
-                None => return Type::Any,
-            }
-        }
-        scope.parameters.get(index as usize).cloned().unwrap_or(Type::Any)
+        self.at(depth).and_then(|scope| scope.parameters.get(index as usize)).cloned().unwrap_or(Type::Any)
+    }
+
+    /// What a parameter stands for.
+    fn given(&self, depth: u32, index: u32) -> Option<(&Expr, &Scope<'a>)> {
+        let scope = self.at(depth)?;
+        // both parameters of a reduce are elements of its one input
+        Some((scope.given.get(index as usize).or(scope.given.first())?, scope.caller?))
     }
 }
 
 struct Checker<'m> {
     functions: &'m [Function],
+    definitions: &'m [Variable],
     variables: Vec<Type>,
     diagnostics: Vec<Diagnostic>,
     said: HashSet<(String, Span)>,
     calls: HashMap<(FunctionId, Vec<Type>), Type>,
     /// With how many different types each function was called.
     variants: Vec<u16>,
+    /// The variable or function that is looked at, when no output needs it.
+    unneeded: Option<Arc<str>>,
+    /// Whether `in K chunks` makes tasks.
+    splits: bool,
 }
 
 /// With so many different types of its arguments a function is looked at; of further calls nothing is known. Functions that call
@@ -83,6 +110,32 @@ impl Checker<'_> {
             self.diagnostics.push(fault);
         }
         Type::Any
+    }
+
+    /// Says that dimensions do not fit, which matters only where something is computed.
+    fn say_of_dimensions(&mut self, fault: Diagnostic) {
+        match &self.unneeded {
+            Some(name) => self.say(faults::dimensions::unneeded(fault, name)),
+            None => self.say(fault),
+        };
+    }
+
+    fn node(&mut self, node: Node) {
+        match node {
+            Node::Variable(id) => self.variable(id),
+            Node::Function(id) => self.body(id),
+        }
+    }
+
+    fn variable(&mut self, id: VarId) {
+        let variable = &self.definitions[id.index()];
+        let ty = self.infer(&variable.expr, &Scope::GLOBAL);
+        if self.splits
+            && let Some(chunks) = &variable.chunks
+        {
+            self.chunks(chunks, &variable.expr);
+        }
+        self.variables[id.index()] = ty;
     }
 
     fn output(&mut self, output: &mut Output) {
@@ -105,17 +158,24 @@ impl Checker<'_> {
         if parameter.target.is_some() && ty.is_numeric() == Some(false) {
             self.say(faults::print_unit(parameter.expr.span, &ty));
         }
+        if let Some(Spanned { node: Target::Unit(unit), span }) = &parameter.target
+            && let Some((from, to)) = ty.unit().conflict(UnitType::Exact(*unit))
+        {
+            let side = self.side(&parameter.expr, from, &Scope::GLOBAL);
+            self.say_of_dimensions(faults::dimensions::print_conversion(side, *span, to));
+        }
     }
 
     /// What is wrong with a function whatever it is called with.
     fn body(&mut self, id: FunctionId) {
         let function = &self.functions[id.index()];
         let parameters = vec![Type::Any; function.parameters.len()];
-        self.call(id, &parameters, None);
+        self.call(id, &parameters, None, &[], &Scope::GLOBAL);
     }
 
-    /// The type of a call; faults inside are labelled with the call.
-    fn call(&mut self, id: FunctionId, arguments: &[Type], call: Option<Span>) -> Type {
+    /// The type of a call; faults inside are labelled with the call. `given` is what the arguments are or, for a map, what they are
+    /// elements of.
+    fn call(&mut self, id: FunctionId, arguments: &[Type], call: Option<Span>, given: &[Expr], caller: &Scope) -> Type {
         let key = (id, arguments.to_vec());
         if let Some(known) = self.calls.get(&key) {
             return known.clone();
@@ -126,7 +186,7 @@ impl Checker<'_> {
         }
         self.variants[id.index()] += 1;
         let before = self.diagnostics.len();
-        let scope = Scope { parameters: arguments, outer: None };
+        let scope = Scope { parameters: arguments, outer: None, given, caller: Some(caller) };
         let ty = self.infer(&function.body, &scope);
         if let Some(call) = call {
             for fault in &mut self.diagnostics[before..] {
@@ -140,14 +200,14 @@ impl Checker<'_> {
     fn infer(&mut self, expr: &Expr, scope: &Scope) -> Type {
         match &expr.kind {
             ExprKind::Literal(value) => of_value(value),
-            ExprKind::Uncertain { unit, .. } => Type::Number { kind: NumberType::Float, unit: Some(*unit) },
+            ExprKind::Uncertain { unit, .. } => Type::Number { kind: NumberType::Float, unit: UnitType::Exact(*unit) },
             ExprKind::Variable(id) => self.variables[id.index()].clone(),
             ExprKind::Local { depth, index } => scope.get(*depth, *index),
             ExprKind::Negate(operand) | ExprKind::Plus(operand) => {
                 let ty = self.infer(operand, scope);
                 self.number(operand, &ty, "a sign")
             }
-            ExprKind::Sum(first, rest) => self.sum(first, rest.iter().map(|(_, term)| term), scope),
+            ExprKind::Sum(first, rest) => self.sum(first, rest, scope),
             ExprKind::Product(first, rest) => self.product(first, rest, scope),
             ExprKind::Power(base, exponent) => self.power(base, exponent, scope),
             ExprKind::Compare(op, left, right) => self.comparison(expr.span, *op, left, right, scope),
@@ -157,7 +217,7 @@ impl Checker<'_> {
             ExprKind::Or(operands) => self.booleans(operands, "`or`", scope),
             ExprKind::If(condition, then, otherwise) => {
                 self.boolean(condition, "the condition of `if`", scope);
-                self.branches(then, otherwise, scope)
+                self.branches(decided(condition), then, otherwise, scope)
             }
             ExprKind::Tuple(members) => Type::Tuple(Some(members.iter().map(|member| self.infer(member, scope)).collect())).bounded(),
             ExprKind::Dict(members) => {
@@ -177,8 +237,8 @@ impl Checker<'_> {
             ExprKind::Aggregate(kind, arguments) => self.aggregate(*kind, arguments, scope),
             ExprKind::Part(_, operand) => {
                 let ty = self.infer(operand, scope);
-                self.number(operand, &ty, "`real` or `imag`");
-                Type::number(NumberType::Float)
+                let ty = self.number(operand, &ty, "`real` or `imag`");
+                Type::Number { kind: NumberType::Float, unit: ty.unit().loosened() }
             }
             ExprKind::Range { name, start, stop, step } => self.range(name, [start, stop, step], scope),
             ExprKind::Info { value, .. } => self.infer(value, scope),
@@ -187,59 +247,9 @@ impl Checker<'_> {
         }
     }
 
-    /// An operand that must be a number.
-    fn number(&mut self, operand: &Expr, ty: &Type, operation: &str) -> Type {
-        match ty {
-            Type::Number { .. } => ty.clone(),
-            Type::Any => Type::number(NumberType::Number),
-            _ => {
-                self.say(faults::operand_help(faults::operand(operand.span, operation, "a number", ty), ty));
-                Type::number(NumberType::Number)
-            }
-        }
-    }
-
-    /// Integers stay integers when all units are known and the same; otherwise a conversion may make floats of them.
-    fn sum<'e>(&mut self, first: &'e Expr, rest: impl Iterator<Item = &'e Expr>, scope: &Scope) -> Type {
-        let ty = self.infer(first, scope);
-        let mut total = self.number(first, &ty, "`+` or `-`");
-        for term in rest {
-            let ty = self.infer(term, scope);
-            let ty = self.number(term, &ty, "`+` or `-`");
-            total = add(&total, &ty);
-        }
-        total
-    }
-
-    fn product(&mut self, first: &Expr, rest: &[(ProductOp, Expr)], scope: &Scope) -> Type {
-        let ty = self.infer(first, scope);
-        let mut total = self.number(first, &ty, "`*` or `/`");
-        for (op, factor) in rest {
-            let ty = self.infer(factor, scope);
-            let ty = self.number(factor, &ty, "`*` or `/`");
-            total = multiply(&total, *op, &ty);
-        }
-        total
-    }
-
-    fn power(&mut self, base: &Expr, exponent: &Expr, scope: &Scope) -> Type {
-        let ty = self.infer(base, scope);
-        let base_ty = self.number(base, &ty, "`**`");
-        let ty = self.infer(exponent, scope);
-        let exponent_ty = self.number(exponent, &ty, "`**`");
-        let negative = matches!(&exponent.kind, ExprKind::Literal(Value::Quantity(quantity)) if is_negative(&quantity.number));
-        match (&base_ty, &exponent_ty) {
-            (Type::Number { kind: NumberType::Integer, unit: Some(unit) }, Type::Number { kind: NumberType::Integer, .. }) if !negative => {
-                Type::Number { kind: NumberType::Integer, unit: unit.is_none().then_some(*unit) }
-            }
-            (Type::Number { kind: left, .. }, Type::Number { kind: right, .. }) => Type::number((*left).max(*right).max(NumberType::Float)),
-            _ => Type::number(NumberType::Number),
-        }
-    }
-
     fn boolean(&mut self, operand: &Expr, operation: &str, scope: &Scope) -> Type {
         let ty = self.infer(operand, scope);
-        if !matches!(ty, Type::Bool | Type::Any) {
+        if !matches!(ty, Type::Bool | Type::Any | Type::Native(_)) {
             self.say(faults::operand(operand.span, operation, "a boolean", &ty));
         }
         Type::Bool
@@ -252,27 +262,8 @@ impl Checker<'_> {
         Type::Bool
     }
 
-    fn comparison(&mut self, span: Span, op: Comparison, left: &Expr, right: &Expr, scope: &Scope) -> Type {
-        let (left_ty, right_ty) = (self.infer(left, scope), self.infer(right, scope));
-        for (operand, ty) in [(left, &left_ty), (right, &right_ty)] {
-            if !matches!(ty, Type::Any | Type::Bool | Type::Str | Type::Number { .. }) {
-                self.say(faults::comparison_type(operand.span, ty));
-                return Type::Bool;
-            }
-        }
-        let mismatch = !left_ty.is_any() && !right_ty.is_any() && left_ty.name() != right_ty.name();
-        if mismatch {
-            self.say(faults::comparison_mismatch(span, (left.span, &left_ty), (right.span, &right_ty)));
-        } else if !matches!(op, Comparison::Equal | Comparison::NotEqual) {
-            let unordered = |ty: &&Type| matches!(ty, Type::Bool | Type::Str | Type::Number { kind: NumberType::Complex, .. });
-            if let Some(ty) = [&left_ty, &right_ty].into_iter().find(unordered) {
-                self.say(faults::comparison_order(span, op, ty));
-            }
-        }
-        Type::Bool
-    }
-
-    fn branches(&mut self, then: &Expr, otherwise: &Expr, scope: &Scope) -> Type {
+    /// Both branches have one type and, unless the condition is a literal so that only one can ever be taken, one dimension.
+    fn branches(&mut self, decided: Option<bool>, then: &Expr, otherwise: &Expr, scope: &Scope) -> Type {
         let (left, right) = (self.infer(then, scope), self.infer(otherwise, scope));
         for (null, other, ty) in [(then, otherwise, &right), (otherwise, then, &left)] {
             if is_null(null) && !ty.is_any() {
@@ -284,15 +275,23 @@ impl Checker<'_> {
         {
             return self.say(faults::branch_lengths((then.span, *first), (otherwise.span, *second)));
         }
+        if decided.is_none()
+            && let Some(sides) = self.conflict((then, &left), (otherwise, &right), scope)
+        {
+            self.say_of_dimensions(faults::dimensions::branches(sides));
+        }
         match unify(&left, &right) {
-            Some(ty) => ty,
+            Some(ty) => match decided {
+                Some(first) => ty.with_unit(if first { left.unit() } else { right.unit() }.loosened()),
+                None => ty,
+            },
             None => self.say(faults::branch_mismatch((then.span, &left), (otherwise.span, &right))),
         }
     }
 
     fn source(&mut self, kind: LoadKind, path: &Expr, scope: &Scope) -> Type {
         let ty = self.infer(path, scope);
-        if !matches!(ty, Type::Str | Type::Any) {
+        if !matches!(ty, Type::Str | Type::Any | Type::Native(_)) {
             self.say(faults::filename(path.span, &ty));
         }
         let array = |element: Type| Type::Array { element: Arc::new(element), shape: None };
@@ -312,11 +311,11 @@ impl Checker<'_> {
     }
 }
 
-fn is_negative(number: &Number) -> bool {
-    match number {
-        Number::Int(value) => *value < 0,
-        Number::Float(value) => *value < 0.0,
-        Number::Null | Number::Complex(_) | Number::Uncertain(_) => false,
+/// The value of a condition that is a literal.
+fn decided(condition: &Expr) -> Option<bool> {
+    match condition.kind {
+        ExprKind::Literal(Value::Bool(value)) => Some(value),
+        _ => None,
     }
 }
 
@@ -324,45 +323,15 @@ fn is_null(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Literal(Value::Null))
 }
 
-fn add(left: &Type, right: &Type) -> Type {
-    let (Type::Number { kind: a, unit: u }, Type::Number { kind: b, unit: v }) = (left, right) else {
-        return Type::number(NumberType::Number);
-    };
-    let kind = (*a).max(*b);
-    let same = u.is_some() && u == v;
-    match kind {
-        NumberType::Integer if same => Type::Number { kind, unit: *u },
-        NumberType::Integer => Type::Number { kind: NumberType::Float, unit: *u },
-        NumberType::Float | NumberType::Complex | NumberType::Number => Type::Number { kind, unit: *u },
-    }
-}
-
-fn multiply(left: &Type, op: ProductOp, right: &Type) -> Type {
-    let (Type::Number { kind: a, unit: u }, Type::Number { kind: b, unit: v }) = (left, right) else {
-        return Type::number(NumberType::Number);
-    };
-    let kind = (*a).max(*b);
-    let unit = match (u, v, op) {
-        // a product with an affine unit is converted, which is for the evaluation to say
-        (Some(u), Some(v), _) if u.has_affine() || v.has_affine() => None,
-        (Some(u), Some(v), ProductOp::Multiply) => Some(u.multiply(*v)),
-        (Some(u), Some(v), ProductOp::Divide) => Some(u.divide(*v)),
-        _ => None,
-    };
-    let same = u.is_some() && u == v;
-    match (kind, op) {
-        (NumberType::Integer, ProductOp::Multiply) if same => Type::Number { kind, unit },
-        (NumberType::Integer, _) => Type::Number { kind: NumberType::Float, unit },
-        (NumberType::Float | NumberType::Complex | NumberType::Number, _) => Type::Number { kind, unit },
-    }
-}
-
 /// A type that both values have; `None` when they have none in common.
 fn unify(left: &Type, right: &Type) -> Option<Type> {
     match (left, right) {
-        (Type::Any, other) | (other, Type::Any) => Some(if other.is_any() { Type::Any } else { widen(other) }),
+        (Type::Native(u), Type::Native(v)) => Some(Type::Native(u.common(*v))),
+        (Type::Any | Type::Native(_), other) | (other, Type::Any | Type::Native(_)) => {
+            Some(if other.is_any() { Type::Any } else { widen(other) })
+        }
         (Type::Number { kind: a, unit: u }, Type::Number { kind: b, unit: v }) => {
-            Some(Type::Number { kind: (*a).max(*b), unit: if u == v { *u } else { None } })
+            Some(Type::Number { kind: (*a).max(*b), unit: u.common(*v) })
         }
         (Type::Tuple(a), Type::Tuple(b)) => Some(Type::Tuple(if a == b { a.clone() } else { None })),
         (Type::Dict(a), Type::Dict(b)) => Some(Type::Dict(if a == b { a.clone() } else { None })),
@@ -390,7 +359,7 @@ fn widen(ty: &Type) -> Type {
         Type::Dict(_) => Type::Dict(None),
         Type::Series { .. } => Type::series(Type::Any),
         Type::Table { .. } => Type::Table { columns: None, len: None },
-        Type::Array { .. } | Type::Function | Type::Any => Type::Any,
+        Type::Array { .. } | Type::Function | Type::Any | Type::Native(_) => Type::Any,
         Type::Bool | Type::Str => ty.clone(),
     }
 }
@@ -401,7 +370,7 @@ fn of_value(value: &Value) -> Type {
         Value::Null => Type::Any,
         Value::Bool(_) => Type::Bool,
         Value::Str(_) => Type::Str,
-        Value::Quantity(quantity) => Type::Number { kind: of_number(&quantity.number), unit: Some(quantity.unit) },
+        Value::Quantity(quantity) => Type::Number { kind: of_number(&quantity.number), unit: UnitType::Exact(quantity.unit) },
         Value::Tuple(members) => Type::Tuple(Some(members.iter().map(of_value).collect())),
         Value::Dict(members) => Type::Dict(Some(members.iter().map(|(key, member)| (key.clone(), of_value(member))).collect())),
         Value::Series(series) => Type::Series {
@@ -430,7 +399,7 @@ fn of_number(number: &Number) -> NumberType {
 }
 
 fn of_column(column: &Column, unit: crate::units::Unit) -> Type {
-    let number = |kind| Type::Number { kind, unit: Some(unit) };
+    let number = |kind| Type::Number { kind, unit: UnitType::Exact(unit) };
     match column {
         Column::Null(_) => Type::Any,
         Column::Bool(_) => Type::Bool,

@@ -40,7 +40,7 @@ type Fact = (&'static str, Value);
 /// Types and number of the parts.
 fn shape(ty: &Type, facts: &mut Vec<Fact>) {
     match ty {
-        Type::Any | Type::Bool | Type::Str | Type::Function => {}
+        Type::Any | Type::Native(_) | Type::Bool | Type::Str | Type::Function => {}
         Type::Number { kind, .. } => facts.push(("datatype", text(kind.name()))),
         Type::Tuple(members) => {
             if let Some(members) = members {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::Unit;
+use super::UnitType;
 
 /// Names and types, in order: of a dict's members or a table's columns.
 pub type Members = Arc<[(Arc<str>, Type)]>;
@@ -23,9 +23,12 @@ pub enum Type {
     Number {
         /// Whole, real, complex.
         kind: NumberType,
-        /// Its unit, when all that it is made of are literals and variables with known units.
-        unit: Option<Unit>,
+        /// What is known of its unit.
+        unit: UnitType,
     },
+    /// What a native function gives: a number, or numbers in the shape of an argument. Python does not say before the call, so
+    /// `info` knows no more than for [`Type::Any`].
+    Native(UnitType),
     /// `(a, b)`
     Tuple(Option<Arc<[Type]>>),
     /// `{k: v}`, and a row of a table in a lambda.
@@ -76,7 +79,25 @@ const MOST_NESTED: usize = 200;
 impl Type {
     /// A number of a kind, of unknown unit.
     pub fn number(kind: NumberType) -> Type {
-        Type::Number { kind, unit: None }
+        Type::Number { kind, unit: UnitType::Any }
+    }
+
+    /// What is known of the unit of a number, or of the numbers of a series or array.
+    pub fn unit(&self) -> UnitType {
+        match self {
+            Type::Number { unit, .. } | Type::Native(unit) => *unit,
+            Type::Series { element, .. } | Type::Array { element, .. } => element.unit(),
+            Type::Any | Type::Bool | Type::Str | Type::Tuple(_) | Type::Dict(_) | Type::Table { .. } | Type::Function => UnitType::Any,
+        }
+    }
+
+    /// Numbers with other knowledge of their unit; types without numbers stay as they are.
+    pub fn with_unit(self, unit: UnitType) -> Type {
+        match self {
+            Type::Number { kind, .. } => Type::Number { kind, unit },
+            Type::Array { element, shape } => Type::Array { element: Arc::new(element.as_ref().clone().with_unit(unit)), shape },
+            other => other,
+        }
     }
 
     /// A series of unknown length and name.
@@ -84,18 +105,17 @@ impl Type {
         Type::Series { element: Arc::new(element), len: None, name: None }
     }
 
-    /// Whether nothing is known.
+    /// Whether nothing is known of what kind of value it is.
     pub fn is_any(&self) -> bool {
-        matches!(self, Type::Any)
+        matches!(self, Type::Any | Type::Native(_))
     }
 
-    /// Forgets units, also of elements: what a parameter of a function or lambda is known by.
-    pub fn without_unit(&self) -> Type {
+    /// Forgets units but for their dimensions: what a parameter of a lambda is known by.
+    pub fn loosened(&self) -> Type {
         match self {
-            Type::Number { kind, .. } => Type::number(*kind),
-            Type::Dict(Some(members)) => {
-                Type::Dict(Some(members.iter().map(|(key, member)| (key.clone(), member.without_unit())).collect()))
-            }
+            Type::Number { kind, unit } => Type::Number { kind: *kind, unit: unit.loosened() },
+            Type::Native(unit) => Type::Native(unit.loosened()),
+            Type::Dict(Some(members)) => Type::Dict(Some(members.iter().map(|(key, member)| (key.clone(), member.loosened())).collect())),
             Type::Any
             | Type::Bool
             | Type::Str
@@ -117,7 +137,14 @@ impl Type {
             (Type::Dict(_), None) => Type::Dict(None),
             (Type::Table { len, .. }, None) => Type::Table { columns: None, len: *len },
             (
-                Type::Any | Type::Bool | Type::Str | Type::Number { .. } | Type::Series { .. } | Type::Array { .. } | Type::Function,
+                Type::Any
+                | Type::Bool
+                | Type::Str
+                | Type::Number { .. }
+                | Type::Native(_)
+                | Type::Series { .. }
+                | Type::Array { .. }
+                | Type::Function,
                 None,
             ) => Type::Any,
         }
@@ -139,6 +166,7 @@ impl Type {
             | Type::Bool
             | Type::Str
             | Type::Number { .. }
+            | Type::Native(_)
             | Type::Function => Some(budget),
         }
     }
@@ -146,7 +174,7 @@ impl Type {
     /// What kind of thing it is, for messages: `a number`, `a series`.
     pub fn describe(&self) -> &'static str {
         match self {
-            Type::Any => "a value",
+            Type::Any | Type::Native(_) => "a value",
             Type::Bool => "a boolean",
             Type::Str => "a string",
             Type::Number { kind: NumberType::Integer, .. } => "an integer",
@@ -165,7 +193,7 @@ impl Type {
     /// The name that `info` prints.
     pub fn name(&self) -> &'static str {
         match self {
-            Type::Any => "Any",
+            Type::Any | Type::Native(_) => "Any",
             Type::Bool => "Boolean",
             Type::Str => "String",
             Type::Number { .. } => "Quantity",
@@ -181,7 +209,7 @@ impl Type {
     /// Whether it is one value rather than a collection; `None` when not known.
     pub fn is_scalar(&self) -> Option<bool> {
         match self {
-            Type::Any => None,
+            Type::Any | Type::Native(_) => None,
             Type::Bool | Type::Str | Type::Number { .. } => Some(true),
             Type::Tuple(_) | Type::Dict(_) | Type::Series { .. } | Type::Table { .. } | Type::Array { .. } | Type::Function => Some(false),
         }
@@ -190,7 +218,7 @@ impl Type {
     /// Whether it is made of numbers; `None` when not known.
     pub fn is_numeric(&self) -> Option<bool> {
         match self {
-            Type::Any => None,
+            Type::Any | Type::Native(_) => None,
             Type::Number { .. } => Some(true),
             Type::Series { element, .. } | Type::Array { element, .. } => element.is_numeric(),
             Type::Bool | Type::Str | Type::Tuple(_) | Type::Dict(_) | Type::Table { .. } | Type::Function => Some(false),
@@ -213,7 +241,7 @@ impl fmt::Display for Type {
 impl Type {
     fn plural(&self) -> &'static str {
         match self {
-            Type::Any => "values",
+            Type::Any | Type::Native(_) => "values",
             Type::Bool => "booleans",
             Type::Str => "strings",
             Type::Number { kind: NumberType::Integer, .. } => "integers",

@@ -61,7 +61,7 @@ fn text(nodes: &[Node], first: usize, nth: usize) -> String {
             Node::Choice(left, right, then, otherwise) => format!("v{place} = if(v{left} > v{right}, v{then}, v{otherwise}){of}{job}"),
             Node::Chunks(shift, count, chunks) => {
                 let map = format!("s{place} = map((x: x + v{shift}), r{place}) in {chunks} chunks{job}");
-                format!("r{place} = range(0, {count}, 1)\n{map}\nv{place} = sum(s{place})")
+                format!("r{place} = range(0, {count} + 0, 1)\n{map}\nv{place} = sum(s{place})")
             }
         });
     }

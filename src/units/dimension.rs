@@ -38,6 +38,11 @@ impl Dimension {
         Dimension::of(self.0.iter().map(|&(name, power)| (name, power * exponent)))
     }
 
+    /// Whether the two are the same but for what rounding does to fractional exponents.
+    pub fn is_near(&self, other: &Dimension) -> bool {
+        self.divide(other).0.iter().all(|&(_, exponent)| exponent.abs() < 1e-9)
+    }
+
     /// How much larger the exponents of `other` are, when that is the same for all of them.
     pub(super) fn ratio(&self, other: &Dimension) -> Option<f64> {
         if self == other {

@@ -279,7 +279,7 @@ fn too_much_memory() -> Result<(), Failed> {
 }
 
 fn too_many_chunks() -> Result<(), Failed> {
-    let place = place("s = (v: 1, 2)\nm = map((x: 2*x), s) in 3 chunks on 1 core\nprint(m)\nprint('after')\n");
+    let place = place("s = range(1, 1 + 2, 1)\nm = map((x: 2*x), s) in 3 chunks on 1 core\nprint(m)\nprint('after')\n");
     workflow(&place).ends(1, "'after'\n", &["E0540", "write `in 2 chunks` or less"])?;
     expect(attempts(&place.path().join(".scl")).is_empty(), "no job")
 }

@@ -6,10 +6,12 @@ use indexmap::IndexMap;
 
 use super::{Checker, Scope, is_null, unify};
 use crate::check::faults;
-use crate::model::{Condition, Expr, ExprKind, NumberType, Operand, Property, Set, Slice, Type};
+use crate::check::faults::dimensions::Side;
+use crate::model::{Condition, Expr, ExprKind, NumberType, Operand, Property, Set, Slice, Type, UnitType};
 use crate::ops;
 use crate::source::{Span, Spanned};
 use crate::units::Unit;
+use crate::value::{Number, Quantity, Value};
 
 impl Checker<'_> {
     /// All elements have one type; the units of constants are the same. Units that depend on variables are compared when the series is
@@ -31,18 +33,22 @@ impl Checker<'_> {
                 let fault = faults::element_types(span, (at.span, known), (expr.span, &ty));
                 return self.say(fault);
             }
-            if let (Type::Number { unit: Some(u), .. }, Type::Number { unit: Some(v), .. }) = (known, &ty)
-                && u != v
+            if let (Some(first), Some(other)) = (known.unit().exact(), ty.unit().exact())
+                && first != other
                 && is_constant(expr)
                 && is_constant(at)
             {
-                let fault = faults::element_units((at.span, u.to_string()), (expr.span, v.to_string()));
-                return self.say(fault);
+                let sides = [self.side(at, first, scope), self.side(expr, other, scope)];
+                return self.say(faults::dimensions::elements(sides));
+            }
+            if let Some(sides) = self.conflict((at, known), (expr, &ty), scope) {
+                self.say_of_dimensions(faults::dimensions::elements(sides));
+                return Type::Any;
             }
             element = unify(&element, &ty).unwrap_or(Type::Any);
         }
-        if let (Type::Number { unit: known, .. }, Some(unit)) = (&mut element, unit) {
-            *known = Some(unit);
+        if let Some(unit) = unit {
+            element = element.with_unit(UnitType::Exact(unit));
         }
         Type::Series { element: Arc::new(element), len: Some(elements.len()), name: Some(name.clone()) }
     }
@@ -55,7 +61,7 @@ impl Checker<'_> {
         for expr in columns {
             let (element, len, name) = match self.infer(expr, scope) {
                 Type::Series { element, len, name } => (element, len, name),
-                Type::Any => (Arc::new(Type::Any), None, None),
+                Type::Any | Type::Native(_) => (Arc::new(Type::Any), None, None),
                 other => return self.say(faults::table_column(expr.span, &other)),
             };
             if let Some(len) = len {
@@ -80,7 +86,7 @@ impl Checker<'_> {
 
     pub(super) fn key(&mut self, span: Span, base: &Expr, key: &Arc<str>, scope: &Scope) -> Type {
         match self.infer(base, scope) {
-            Type::Any | Type::Dict(None) => Type::Any,
+            Type::Any | Type::Native(_) | Type::Dict(None) => Type::Any,
             Type::Dict(Some(members)) => match members.iter().find(|(name, _)| name == key) {
                 Some((_, ty)) => ty.clone(),
                 None => self.say(faults::unknown_key(span, key, &names(&members))),
@@ -102,7 +108,7 @@ impl Checker<'_> {
             Type::Tuple(Some(members)) => Some(members.len()),
             Type::Series { len, .. } | Type::Table { len, .. } => *len,
             Type::Array { shape, .. } => shape.as_ref().and_then(|shape| shape.first().copied()),
-            Type::Any | Type::Tuple(None) => None,
+            Type::Any | Type::Native(_) | Type::Tuple(None) => None,
             Type::Bool | Type::Str | Type::Number { .. } | Type::Dict(_) | Type::Function => {
                 return self.say(faults::index_of(span, &ty));
             }
@@ -118,6 +124,7 @@ impl Checker<'_> {
             Type::Table { columns, .. } => Type::Tuple(columns.map(|columns| columns.iter().map(|(_, ty)| ty.clone()).collect())),
             Type::Array { element, shape: Some(shape) } if shape.len() > 1 => Type::Array { element, shape: Some(shape[1..].into()) },
             Type::Array { element, shape: Some(_) } => element.as_ref().clone(),
+            Type::Native(unit) => Type::Native(unit),
             _ => Type::Any,
         }
     }
@@ -134,7 +141,7 @@ impl Checker<'_> {
                 let shape = first.into_iter().chain(shape.iter().skip(1).copied()).collect();
                 Type::Array { element, shape: Some(shape) }
             }
-            ty @ (Type::Any | Type::Tuple(None) | Type::Array { shape: None, .. }) => ty,
+            ty @ (Type::Any | Type::Native(_) | Type::Tuple(None) | Type::Array { shape: None, .. }) => ty,
             other @ (Type::Bool | Type::Str | Type::Number { .. } | Type::Dict(_) | Type::Function) => {
                 self.say(faults::index_of(span, &other))
             }
@@ -144,8 +151,9 @@ impl Checker<'_> {
     pub(super) fn property(&mut self, span: Span, base: &Expr, property: Property, scope: &Scope) -> Type {
         let ty = self.infer(base, scope);
         match (property, &ty) {
-            (Property::Name, Type::Series { .. } | Type::Any) => Type::Str,
-            (Property::Array, Type::Any) | (Property::Columns, Type::Any) => Type::Any,
+            (Property::Name, Type::Series { .. } | Type::Any | Type::Native(_)) => Type::Str,
+            (Property::Array, Type::Any | Type::Native(_)) => ty,
+            (Property::Columns, Type::Any | Type::Native(_)) => Type::Any,
             (Property::Array, Type::Series { element, len, .. }) => self.series_array(span, element, *len),
             (Property::Columns, Type::Table { columns, .. }) => Type::Series {
                 element: Arc::new(Type::Str),
@@ -164,7 +172,7 @@ impl Checker<'_> {
                 let shape = len.zip(shape.as_ref()).map(|(len, shape)| std::iter::once(len).chain(shape.iter().copied()).collect());
                 Type::Array { element: element.clone(), shape }
             }
-            Type::Any => Type::Array { element: Arc::new(Type::Any), shape: None },
+            Type::Any | Type::Native(_) => Type::Array { element: element.clone(), shape: None },
             Type::Tuple(_) | Type::Dict(_) | Type::Series { .. } | Type::Table { .. } | Type::Function => {
                 self.say(faults::series_array(span, element))
             }
@@ -184,7 +192,7 @@ impl Checker<'_> {
             }),
             Set::Series(series) => {
                 let ty = self.infer(series, scope);
-                if !matches!(ty, Type::Series { .. } | Type::Any) {
+                if !matches!(ty, Type::Series { .. } | Type::Any | Type::Native(_)) {
                     self.say(faults::series_needed(series.span, "in", &ty));
                 }
             }
@@ -200,11 +208,11 @@ impl Checker<'_> {
     ) -> Type {
         let ty = self.infer(source, scope);
         if let Some(condition) = condition {
-            self.condition(condition, &ty, scope);
+            self.condition(condition, &ty, source, scope);
         }
         let rows = |len: Option<usize>| if condition.is_some() { None } else { len };
         match (ty, select) {
-            (Type::Any, _) => Type::Any,
+            (ty @ (Type::Any | Type::Native(_)), _) => ty,
             (Type::Series { element, len, name }, None) => Type::Series { element, len: rows(len), name },
             (Type::Series { .. }, Some(select)) => self.say(faults::select_of_series(select.first().map_or(source.span, |key| key.span))),
             (Type::Table { columns, len }, None) => Type::Table { columns, len: rows(len) },
@@ -223,26 +231,48 @@ impl Checker<'_> {
         }
     }
 
-    fn condition(&mut self, condition: &Condition, source: &Type, scope: &Scope) {
+    fn condition(&mut self, condition: &Condition, source: &Type, origin: &Expr, scope: &Scope) {
         match condition {
-            Condition::Compare(_, _, left, right) => {
-                for operand in [left, right] {
-                    match operand {
-                        Operand::Column(column) => self.query_column(column, source),
-                        Operand::Value(value) => {
-                            self.infer(value, scope);
+            Condition::Compare(_, op, left, right) => {
+                let types = [left, right].map(|operand| self.operand(operand, source, scope));
+                let ordered = !op.is_equality();
+                if let Some((first, second)) = types[0].unit().conflict(types[1].unit())
+                    && ordered
+                {
+                    let sides = [(left, first), (right, second)].map(|(operand, unit)| match operand {
+                        Operand::Column(column) => {
+                            Side { span: column.span, unit, origin: self.column_origin(origin, &column.node, scope) }
                         }
-                    }
+                        Operand::Value(value) => self.side(value, unit, scope),
+                    });
+                    self.say_of_dimensions(faults::dimensions::comparison(*op, sides));
                 }
             }
             Condition::In(_, column, set) => {
                 self.query_column(column, source);
                 self.set(set, scope);
             }
-            Condition::Not(inner) => self.condition(inner, source, scope),
-            Condition::And(parts) | Condition::Or(parts) => parts.iter().for_each(|part| self.condition(part, source, scope)),
+            Condition::Not(inner) => self.condition(inner, source, origin, scope),
+            Condition::And(parts) | Condition::Or(parts) => parts.iter().for_each(|part| self.condition(part, source, origin, scope)),
             Condition::Constant(expr) => {
                 self.boolean(expr, "`where`", scope);
+            }
+        }
+    }
+
+    /// The type of a side of a comparison, for a column that of its elements.
+    fn operand(&mut self, operand: &Operand, source: &Type, scope: &Scope) -> Type {
+        match operand {
+            Operand::Value(value) => self.infer(value, scope),
+            Operand::Column(column) => {
+                self.query_column(column, source);
+                match source {
+                    Type::Table { columns: Some(columns), .. } => {
+                        columns.iter().find(|(name, _)| *name == column.node).map_or(Type::Any, |(_, ty)| ty.clone())
+                    }
+                    Type::Series { element, .. } => element.as_ref().clone(),
+                    _ => Type::Any,
+                }
             }
         }
     }
@@ -261,22 +291,43 @@ impl Checker<'_> {
 
     pub(super) fn range(&mut self, name: &Arc<str>, bounds: [&Expr; 3], scope: &Scope) -> Type {
         let mut kind = NumberType::Integer;
+        let mut types = Vec::with_capacity(bounds.len());
         for bound in bounds {
             if is_null(bound) {
                 return self.say(faults::range_null(bound.span));
             }
-            match self.infer(bound, scope) {
-                Type::Number { kind: NumberType::Complex, unit } => {
-                    let ty = Type::Number { kind: NumberType::Complex, unit };
-                    return self.say(faults::range_type(bound.span, &ty));
-                }
-                Type::Number { kind: other, .. } => kind = kind.max(other),
-                Type::Any => kind = NumberType::Number,
-                other => return self.say(faults::range_type(bound.span, &other)),
+            let ty = self.infer(bound, scope);
+            match &ty {
+                Type::Number { kind: NumberType::Complex, .. } => return self.say(faults::range_type(bound.span, &ty)),
+                Type::Number { kind: other, .. } => kind = kind.max(*other),
+                Type::Any | Type::Native(_) => kind = NumberType::Number,
+                other => return self.say(faults::range_type(bound.span, other)),
             }
+            types.push(ty);
         }
-        Type::Series { element: Arc::new(Type::number(kind)), len: None, name: Some(name.clone()) }
+        let mut unit = UnitType::Any;
+        for (bound, ty) in bounds.iter().zip(&types) {
+            if let Some(sides) = self.conflict((bounds[0], &types[0]), (bound, ty), scope) {
+                self.say_of_dimensions(faults::dimensions::range(sides));
+                return Type::series(Type::number(kind));
+            }
+            unit = if unit == UnitType::Any { ty.unit().loosened() } else { unit };
+        }
+        let element = Arc::new(Type::Number { kind, unit });
+        Type::Series { element, len: range_len(bounds), name: Some(name.clone()) }
     }
+}
+
+/// The length of a range of whole numbers without units, the others being a matter of rounding.
+fn range_len(bounds: [&Expr; 3]) -> Option<usize> {
+    let whole = |expr: &Expr| match &expr.kind {
+        ExprKind::Literal(Value::Quantity(Quantity { number: Number::Int(int), unit })) if unit.is_none() => Some(*int),
+        _ => None,
+    };
+    let [start, stop, step] = [whole(bounds[0])?, whole(bounds[1])?, whole(bounds[2])?];
+    let distance = if step > 0 { stop.checked_sub(start)? } else { start.checked_sub(stop)? };
+    let step = step.unsigned_abs();
+    (step > 0).then(|| u128::try_from(distance).unwrap_or(0).div_ceil(step)).and_then(|len| usize::try_from(len).ok())
 }
 
 /// Whether the value is that of literals.

@@ -1,12 +1,15 @@
 //! Types of calls, map, filter, reduce and of sum, any, all.
 
+use std::slice;
 use std::sync::Arc;
 
-use super::{Checker, Scope, add};
+use super::numbers::add;
+use super::{Checker, Scope};
 use crate::builtin;
 use crate::check::faults;
-use crate::model::{AggregateKind, Callee, Expr, FunctionId, NativeName, NumberType, Type};
-use crate::source::Span;
+use crate::model::{AggregateKind, Callee, Expr, ExprKind, FunctionId, NativeName, NumberType, Type, UnitType};
+use crate::source::{Span, Spanned};
+use crate::units::Unit;
 
 impl Checker<'_> {
     pub(super) fn user_call(&mut self, span: Span, id: FunctionId, arguments: &[Expr], scope: &Scope) -> Type {
@@ -18,30 +21,45 @@ impl Checker<'_> {
             let fault = faults::arity(span, &function.name, &takes, types.len()).label(function.name_span, "defined here");
             return self.say(fault);
         }
-        self.call(id, &types, Some(span))
+        self.call(id, &types, Some(span), arguments, scope)
     }
 
     pub(super) fn native_call(&mut self, span: Span, name: &NativeName, arguments: &[Expr], scope: &Scope) -> Type {
-        for argument in arguments {
-            self.infer(argument, scope);
-        }
-        self.native_arity(span, name, arguments.len());
-        Type::Any
+        let types: Vec<Type> = arguments.iter().map(|argument| self.infer(argument, scope)).collect();
+        if self.native_arity(span, name, arguments.len()) { self.native(name, &types, arguments, scope) } else { Type::Any }
     }
 
-    fn native_arity(&mut self, span: Span, name: &NativeName, count: usize) {
-        let Some(native) = builtin::native(&name.module, &name.name) else { return };
-        if !native.arity.accepts(count) {
+    /// What a native function gives; says which argument has a dimension that it does not take.
+    fn native(&mut self, name: &NativeName, types: &[Type], given: &[Expr], scope: &Scope) -> Type {
+        let Some(native) = builtin::native(&name.module, &name.name) else { return Type::Any };
+        let units: Vec<Option<Unit>> = types.iter().map(|ty| ty.unit().known()).collect();
+        for (index, (expr, unit)) in given.iter().zip(&units).enumerate() {
+            let (Some(unit), Some(expected)) = (unit, native.takes(index, &units)) else { continue };
+            if UnitType::Like(*unit).conflict(UnitType::Like(expected)).is_some() {
+                let side = self.side(expr, *unit, scope);
+                self.say_of_dimensions(faults::dimensions::argument(&name.name, side, expected));
+                return Type::Any;
+            }
+        }
+        native.gives(&units).map_or(Type::Any, |unit| Type::Native(UnitType::Like(unit)))
+    }
+
+    /// Whether it takes so many arguments; says so when not.
+    fn native_arity(&mut self, span: Span, name: &NativeName, count: usize) -> bool {
+        let Some(native) = builtin::native(&name.module, &name.name) else { return false };
+        let is_right = native.arity.accepts(count);
+        if !is_right {
             self.say(faults::arity(span, &name.name, &arity_text(native.arity), count));
         }
+        is_right
     }
 
-    /// The type of what a lambda or function gives for parameters of some types.
-    fn apply(&mut self, function: &Callee, parameters: &[Type], scope: &Scope) -> Type {
+    /// The type of what a lambda or function gives for parameters of some types, which are elements of `inputs`.
+    fn apply(&mut self, function: &Callee, parameters: &[Type], inputs: &[Expr], scope: &Scope) -> Type {
         match function {
-            Callee::Lambda { body, .. } => self.infer(body, &Scope { parameters, outer: Some(scope) }),
-            Callee::Function(id, span) => self.call(*id, parameters, Some(*span)),
-            Callee::Native(..) => Type::Any,
+            Callee::Lambda { body, .. } => self.infer(body, &Scope { parameters, outer: Some(scope), given: inputs, caller: Some(scope) }),
+            Callee::Function(id, span) => self.call(*id, parameters, Some(*span), inputs, scope),
+            Callee::Native(name, _) => self.native(name, parameters, inputs, scope),
         }
     }
 
@@ -93,9 +111,27 @@ impl Checker<'_> {
             return self.say(faults::map_arity(if inputs.len() > found { span } else { callee_span(function) }, found, inputs.len()));
         }
         let len = rows.map(|(_, len)| len);
-        match self.apply(function, &elements, scope) {
+        match self.apply(function, &elements, inputs, scope) {
             Type::Dict(columns) => Type::Table { columns, len },
             other => Type::Series { element: Arc::new(other), len, name: Some(name.clone()) },
+        }
+    }
+
+    /// More chunks than elements are known to be there.
+    pub(super) fn chunks(&mut self, chunks: &Spanned<u32>, iteration: &Expr) {
+        let inputs = match &iteration.kind {
+            ExprKind::Map { inputs, .. } => inputs.as_slice(),
+            ExprKind::Filter { input, .. } | ExprKind::Reduce { input, .. } => slice::from_ref(input.as_ref()),
+            _ => return,
+        };
+        for input in inputs {
+            let (Type::Series { len: Some(len), .. } | Type::Table { len: Some(len), .. }) = self.infer(input, &Scope::GLOBAL) else {
+                continue;
+            };
+            if usize::try_from(chunks.node).is_ok_and(|chunks| chunks > len) {
+                self.say(faults::more_chunks_than_elements(chunks, input.span, len));
+                return;
+            }
         }
     }
 
@@ -107,8 +143,8 @@ impl Checker<'_> {
         if !self.takes(function, "filter", 1) {
             return Type::Any;
         }
-        let kept = self.apply(function, &[element], scope);
-        if !matches!(kept, Type::Bool | Type::Any) {
+        let kept = self.apply(function, &[element], slice::from_ref(input), scope);
+        if !matches!(kept, Type::Bool | Type::Any | Type::Native(_)) {
             let at = match function {
                 Callee::Lambda { body, .. } => body.span,
                 Callee::Function(_, span) | Callee::Native(_, span) => *span,
@@ -130,10 +166,12 @@ impl Checker<'_> {
         if !self.takes(function, "reduce", 2) {
             return Type::Any;
         }
-        let result = self.apply(function, &[element.clone(), element], scope);
+        let result = self.apply(function, &[element.clone(), element.clone()], slice::from_ref(input), scope);
         match (ty, result) {
             (Type::Table { .. }, Type::Dict(columns)) => Type::Table { columns, len: Some(1) },
-            (Type::Series { .. }, result) => result.without_unit(),
+            // a product of lengths has a dimension that depends on how many there are
+            (Type::Series { .. }, result) if result.unit().conflict(element.unit()).is_some() => result.with_unit(UnitType::Any),
+            (Type::Series { .. }, result) => result.loosened(),
             _ => Type::Any,
         }
     }
@@ -143,9 +181,9 @@ impl Checker<'_> {
         match (kind, types.as_slice()) {
             (AggregateKind::Sum, [series @ Type::Series { element, .. }]) => self.sum_of_series(arguments[0].span, series, element),
             (AggregateKind::Sum, [ty]) if is_collection(ty) => self.say(faults::series_needed(arguments[0].span, "sum", ty)),
-            (AggregateKind::Sum, _) => self.sum_of_scalars(arguments, &types),
+            (AggregateKind::Sum, _) => self.sum_of_scalars(arguments, &types, scope),
             (AggregateKind::Any | AggregateKind::All, [Type::Series { element, .. }]) => {
-                if !matches!(**element, Type::Bool | Type::Any) {
+                if !matches!(**element, Type::Bool | Type::Any | Type::Native(_)) {
                     self.say(faults::series_of(arguments[0].span, word(kind), "booleans", &types[0]));
                 }
                 Type::Bool
@@ -156,7 +194,7 @@ impl Checker<'_> {
             }
             (AggregateKind::Any | AggregateKind::All, types) => {
                 for (argument, ty) in arguments.iter().zip(types) {
-                    if !matches!(ty, Type::Bool | Type::Any) {
+                    if !matches!(ty, Type::Bool | Type::Any | Type::Native(_)) {
                         self.say(faults::scalars_needed(argument.span, word(kind), "booleans", ty));
                     }
                 }
@@ -168,19 +206,28 @@ impl Checker<'_> {
     fn sum_of_series(&mut self, span: Span, series: &Type, element: &Type) -> Type {
         match element {
             Type::Number { .. } => element.clone(),
-            Type::Any => Type::number(NumberType::Number),
+            Type::Any | Type::Native(_) => Type::Number { kind: NumberType::Number, unit: element.unit() },
             _ => self.say(faults::series_of(span, "sum", "numbers", series)),
         }
     }
 
-    fn sum_of_scalars(&mut self, arguments: &[Expr], types: &[Type]) -> Type {
-        let mut total = None;
+    fn sum_of_scalars(&mut self, arguments: &[Expr], types: &[Type], scope: &Scope) -> Type {
+        let mut total: Option<Type> = None;
         for (argument, ty) in arguments.iter().zip(types) {
-            if !matches!(ty, Type::Number { .. } | Type::Any) {
+            if !matches!(ty, Type::Number { .. } | Type::Any | Type::Native(_)) {
                 return self.say(faults::scalars_needed(argument.span, "sum", "numbers", ty));
             }
             let term = self.number(argument, ty, "`sum`");
-            total = Some(total.map_or(term.clone(), |total| add(&total, &term)));
+            total = Some(match (total, arguments.first()) {
+                (Some(total), Some(first)) => match self.conflict((first, &total), (argument, &term), scope) {
+                    Some(sides) => {
+                        self.say_of_dimensions(faults::dimensions::sum("cannot add", sides));
+                        return add(&total, &term).with_unit(UnitType::Any);
+                    }
+                    None => add(&total, &term),
+                },
+                _ => term,
+            });
         }
         total.unwrap_or(Type::Any)
     }
@@ -198,7 +245,7 @@ fn arity_text(arity: builtin::Arity) -> String {
 /// What a function gets of each element, and how many there are; `None` when there are no elements.
 fn element(ty: &Type) -> Option<(Type, Option<usize>)> {
     match ty {
-        Type::Any => Some((Type::Any, None)),
+        Type::Any | Type::Native(_) => Some((ty.loosened(), None)),
         Type::Series { element, len, .. } => Some((as_parameter(element), *len)),
         Type::Table { columns, len } => {
             let members = columns.as_ref().map(|columns| columns.iter().map(|(name, ty)| (name.clone(), as_parameter(ty))).collect());
@@ -208,12 +255,12 @@ fn element(ty: &Type) -> Option<(Type, Option<usize>)> {
     }
 }
 
-/// A unit is not carried into a lambda: an integer that meets another may become a float there.
+/// Only the dimension is carried into a lambda: an integer that meets another may become a float there.
 fn as_parameter(element: &Type) -> Type {
     match element {
         // `sum` of an array element is fine, though that of an array variable is not
         Type::Array { .. } => Type::Any,
-        _ => element.without_unit(),
+        _ => element.loosened(),
     }
 }
 
