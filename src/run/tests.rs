@@ -9,13 +9,15 @@ use proptest::prelude::*;
 use super::*;
 use crate::batch::{BatchId, JobSpec, JobState, SubmitError};
 use crate::check::{Mode, check};
-use crate::diagnostic::{Fault, has_errors};
+use crate::diagnostic::{Fault, Severity, has_errors};
 use crate::eval;
 use crate::graph::Options;
 use crate::job::{Attempt, Cause, Manifest, Outcome, Timestamp, Usage};
 use crate::model::LoadKind;
 use crate::resources::Request;
 use crate::syntax;
+
+mod dimensions;
 
 /// A variable; numbers are places of earlier ones.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Faults of dimensions that are found before anything is computed.
 
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::model::Comparison;
+use crate::model::{Comparison, SumOp};
 use crate::source::Span;
 use crate::units::Unit;
 
@@ -16,9 +16,12 @@ pub struct Side {
     pub origin: Span,
 }
 
-pub fn sum(message: &str, [left, right]: [Side; 2]) -> Diagnostic {
-    let preposition = if message.ends_with("add") { "to" } else { "from" };
-    let message = format!("{message} {} {preposition} {}", spoken(right.unit), spoken(left.unit));
+pub fn sum(op: SumOp, [left, right]: [Side; 2]) -> Diagnostic {
+    let (verb, preposition) = match op {
+        SumOp::Add => ("add", "to"),
+        SumOp::Subtract => ("subtract", "from"),
+    };
+    let message = format!("cannot {verb} {} {preposition} {}", spoken(right.unit), spoken(left.unit));
     two_sides("E0360", message, left, right)
 }
 

@@ -3,11 +3,10 @@
 use std::slice;
 use std::sync::Arc;
 
-use super::numbers::add;
 use super::{Checker, Scope};
 use crate::builtin;
 use crate::check::faults;
-use crate::model::{AggregateKind, Callee, Expr, ExprKind, FunctionId, NativeName, NumberType, Type, UnitType};
+use crate::model::{AggregateKind, Callee, Expr, ExprKind, FunctionId, NativeName, NumberType, SumOp, Type, UnitType};
 use crate::source::{Span, Spanned};
 use crate::units::Unit;
 
@@ -219,13 +218,7 @@ impl Checker<'_> {
             }
             let term = self.number(argument, ty, "`sum`");
             total = Some(match (total, arguments.first()) {
-                (Some(total), Some(first)) => match self.conflict((first, &total), (argument, &term), scope) {
-                    Some(sides) => {
-                        self.say_of_dimensions(faults::dimensions::sum("cannot add", sides));
-                        return add(&total, &term).with_unit(UnitType::Any);
-                    }
-                    None => add(&total, &term),
-                },
+                (Some(total), Some(first)) => self.added((first, &total), SumOp::Add, (argument, &term), scope),
                 _ => term,
             });
         }

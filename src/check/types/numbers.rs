@@ -29,26 +29,23 @@ impl Checker<'_> {
         for (op, term) in rest {
             let ty = self.infer(term, scope);
             let ty = self.number(term, &ty, "`+` or `-`");
-            let message = match op {
-                SumOp::Add => "cannot add",
-                SumOp::Subtract => "cannot subtract",
-            };
-            total = match self.conflict((first, &total), (term, &ty), scope) {
-                Some(sides) => {
-                    self.say_of_dimensions(faults_of_dimensions::sum(message, sides));
-                    add(&total, &ty).with_unit(UnitType::Any)
-                }
-                None => {
-                    if let (Some(left), Some(right)) = (total.unit().exact(), ty.unit().exact())
-                        && let Err(fault) = ops::quantity::sum_units(left, right, *op == SumOp::Subtract)
-                    {
-                        self.say_of_dimensions(fault.at(first.span.to(term.span)));
-                    }
-                    add(&total, &ty)
-                }
-            };
+            total = self.added((first, &total), *op, (term, &ty), scope);
         }
         total
+    }
+
+    /// The type of a sum or difference; says when there is none.
+    pub(super) fn added(&mut self, (first, total): (&Expr, &Type), op: SumOp, (term, ty): (&Expr, &Type), scope: &Scope) -> Type {
+        if let Some(sides) = self.conflict((first, total), (term, ty), scope) {
+            self.say_of_dimensions(faults_of_dimensions::sum(op, sides));
+            return add(total, ty).with_unit(UnitType::Any);
+        }
+        if let (Some(left), Some(right)) = (total.unit().exact(), ty.unit().exact())
+            && let Err(fault) = ops::quantity::sum_units(left, right, op == SumOp::Subtract)
+        {
+            self.say_of_dimensions(fault.at(first.span.to(term.span)));
+        }
+        add(total, ty)
     }
 
     pub(super) fn product(&mut self, first: &Expr, rest: &[(ProductOp, Expr)], scope: &Scope) -> Type {
@@ -135,7 +132,7 @@ pub(super) fn constant(expr: &Expr) -> Option<f64> {
 }
 
 /// The type of a sum whose terms have no known conflict of dimensions.
-pub(super) fn add(left: &Type, right: &Type) -> Type {
+fn add(left: &Type, right: &Type) -> Type {
     let (Type::Number { kind: a, unit: u }, Type::Number { kind: b, unit: v }) = (left, right) else {
         return Type::number(NumberType::Number);
     };
