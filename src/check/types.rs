@@ -328,7 +328,8 @@ fn unify(left: &Type, right: &Type) -> Option<Type> {
     match (left, right) {
         (Type::Native(u), Type::Native(v)) => Some(Type::Native(u.common(*v))),
         (Type::Any | Type::Native(_), other) | (other, Type::Any | Type::Native(_)) => {
-            Some(if other.is_any() { Type::Any } else { widen(other) })
+            let unit = left.unit().common(right.unit());
+            Some(if other.is_any() { Type::Any } else { widen(other).with_unit(unit) })
         }
         (Type::Number { kind: a, unit: u }, Type::Number { kind: b, unit: v }) => {
             Some(Type::Number { kind: (*a).max(*b), unit: u.common(*v) })
