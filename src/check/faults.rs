@@ -45,6 +45,9 @@ pub fn unknown_name(span: Span, name: &str, suggestion: Option<&str>) -> Diagnos
     match (foreign_name(name), module_of(name)) {
         (Some(help), _) => fault.help(help),
         (None, Some(module)) => fault.help(format!("import it: `use {name} from {module}`")),
+        (None, None) if builtin::modules().any(|module| module == name) => {
+            fault.help(format!("`{name}` is a module; import from it by name: `use … from {name}`"))
+        }
         (None, None) => did_you_mean(fault, suggestion),
     }
 }
@@ -59,9 +62,12 @@ pub fn unknown_function(name: &Name, suggestion: Option<&str>) -> Diagnostic {
     let fault = Diagnostic::error("E0202", format!("unknown function `{}`", name.node), name.span).here("not defined anywhere");
     match module_of(&name.node) {
         Some(module) => fault.help(format!("import it: `use {} from {module}`", name.node)),
-        None => did_you_mean(fault, suggestion),
+        None => did_you_mean(fault, suggestion.or_else(|| nearest(&name.node, LANGUAGE_FUNCTIONS))),
     }
 }
+
+/// Functions that are words of the language.
+const LANGUAGE_FUNCTIONS: [&str; 10] = ["map", "filter", "reduce", "sum", "any", "all", "range", "real", "imag", "info"];
 
 /// What values are called elsewhere, and how they are written here.
 fn foreign_name(name: &str) -> Option<&'static str> {
@@ -133,6 +139,7 @@ pub fn function_as_value(span: Span, name: &str, defined: Span) -> Diagnostic {
 
 pub fn not_callable(name: &Name, what: &str, defined: Option<Span>) -> Diagnostic {
     let fault = Diagnostic::error("E0210", format!("`{}` is not callable", name.node), name.span).here(format!("this is {what}"));
+    let fault = fault.help("a function is defined as `name(x) = …`; in map, filter and reduce it stands first, then the series");
     match defined {
         Some(span) => fault.label(span, "defined here"),
         None => fault,
@@ -409,7 +416,13 @@ fn suggest_among(fault: Diagnostic, name: &str, known: &[&str], what: &str) -> D
 }
 
 pub fn key_of(span: Span, key: &str, found: &Type) -> Diagnostic {
-    Diagnostic::error("E0334", format!("invalid use of `.{key}`: {found} has no keys"), span)
+    let fault = Diagnostic::error("E0334", format!("invalid use of `.{key}`: {found} has no keys"), span);
+    match found {
+        Type::Series { name: Some(name), .. } if **name == *key => {
+            fault.help(format!("it is the series `{key}` itself; leave `.{key}` out"))
+        }
+        _ => fault,
+    }
 }
 
 pub fn index_of(span: Span, found: &Type) -> Diagnostic {

@@ -123,6 +123,7 @@ pub(super) fn expression_as_statement(expr: &Expr) -> Diagnostic {
         ExprKind::Comparison(left, operator, _) if operator.node == CompareOp::Equal && matches!(left.kind, ExprKind::Reference(_)) => {
             fault.help("write `=` to define the name, or print the comparison: `print(…)`")
         }
+        ExprKind::Call { function, .. } if nearest(&function.node, ["print"]).is_some() => fault.help("did you mean `print(…)`?"),
         _ => fault.help("print it (`print(…)`) or give it a name (`name = …`)"),
     }
 }
@@ -216,7 +217,8 @@ const SOURCES: [&str; 11] =
 
 /// `7 // 2`
 pub(super) fn floor_division(at: Span) -> Diagnostic {
-    Diagnostic::error("E0126", "there is no operator `//`", at).help("a quotient is `/`; to round it, import a function such as `floor`")
+    Diagnostic::error("E0126", "there is no operator `//`", at)
+        .help("a quotient is `/`; to round it, import a function such as `floor`; a comment begins with `#`")
 }
 
 /// `if(a = 1, …)`

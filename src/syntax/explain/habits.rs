@@ -14,6 +14,15 @@ impl Place<'_> {
             Place::foreign_statement,
             Place::reassignment,
             Place::foreign_import,
+            Place::renamed_import,
+            Place::foreign_comment,
+            Place::qualified_name,
+            Place::define_in_dict,
+            Place::define_of_function,
+            Place::path_without_medium,
+            Place::unequal,
+            Place::range_arguments,
+            Place::cores,
             Place::print_without_parentheses,
             Place::amount_without_brackets,
             Place::unit_without_brackets,
@@ -21,6 +30,7 @@ impl Place<'_> {
             Place::implied_product,
             Place::bare_lambda,
             Place::foreign_condition,
+            Place::half_condition,
             Place::method,
             Place::key_in_brackets,
             Place::bare_column,
@@ -60,6 +70,68 @@ impl Place<'_> {
     fn foreign_import(&self) -> Option<String> {
         let imports = self.found?.text(self.text) == "import" && self.tokens.first()?.token == Token::From;
         imports.then(|| "write `from module use name`".to_owned())
+    }
+
+    /// `use numpy as np`
+    fn renamed_import(&self) -> Option<String> {
+        let imports = matches!(self.tokens.first()?.token, Token::Use | Token::From) && self.found?.text(self.text) == "as";
+        imports.then(|| "what is imported keeps its name, and modules have none: `use sqrt, exp from numpy`".to_owned())
+    }
+
+    /// `// text`, `/* text */`
+    fn foreign_comment(&self) -> Option<String> {
+        let (first, second) = (self.found.filter(|_| self.at == 0)?, self.tokens.get(1)?);
+        let is_comment = first.token == Token::Slash && matches!(second.token, Token::Slash | Token::Star | Token::Power);
+        (is_comment && first.end == second.start).then(|| "a comment begins with `#`".to_owned())
+    }
+
+    /// `numpy.sqrt(4)`
+    fn qualified_name(&self) -> Option<String> {
+        self.found.filter(|found| matches!(found.token, Token::OpenParen | Token::OpenCall))?;
+        let [.., module, dot, name] = &self.tokens[..self.at] else { return None };
+        let is_path = module.token == Token::Name && dot.token == Token::Dot && name.token.is_name();
+        let (module, name) = (self.shown(*module), self.shown(*name));
+        is_path.then(|| format!("functions are imported by name: `use {name} from {module}`, then `{name}(…)`"))
+    }
+
+    /// `{a = 1}`
+    fn define_in_dict(&self) -> Option<String> {
+        self.opener.filter(|opener| opener.token == Token::OpenBrace)?;
+        let defines = self.found_token() == Some(Token::Define) || self.next_token() == Some(Token::Define);
+        defines.then(|| "a member of a dict is written `key: value`".to_owned())
+    }
+
+    /// `f(x) := x`
+    fn define_of_function(&self) -> Option<String> {
+        let updates = self.found_token() == Some(Token::Update) && self.tokens.get(1)?.token == Token::OpenCall;
+        updates.then(|| "a function is defined with `=`, and only variables are updated".to_owned())
+    }
+
+    /// `Table from 'data.json'`, `a to 'data.json'`
+    fn path_without_medium(&self) -> Option<String> {
+        let path = self.found.filter(|found| found.token == Token::Str && self.expected.has("\"file\""))?;
+        Some(format!("write `{} file {}`", self.after(), self.shown(path)))
+    }
+
+    /// `a <> b`
+    fn unequal(&self) -> Option<String> {
+        let (before, found) = (self.before?, self.found?);
+        let is_pair = before.token == Token::Less && found.token == Token::Greater && before.end == found.start;
+        is_pair.then(|| "write `!=`".to_owned())
+    }
+
+    /// `range(10)`
+    fn range_arguments(&self) -> Option<String> {
+        let opener = self.opener.filter(|_| self.found.is_some_and(|found| found.token.closes()))?;
+        let function = self.tokens.iter().take_while(|lexeme| **lexeme != opener).last()?;
+        (function.token == Token::Range)
+            .then(|| "a range has a start, an end that it does not reach, and a step: `range(0, 10, 1)`".to_owned())
+    }
+
+    /// `on 4 cpus`
+    fn cores(&self) -> Option<String> {
+        let on = self.tokens.get(self.at.checked_sub(2)?)?.token == Token::On;
+        (on && self.is_number_before_name()).then(|| format!("write `on {} cores`", self.after()))
     }
 
     /// `print x`
@@ -104,20 +176,27 @@ impl Place<'_> {
         (opens && self.before_token().is_some_and(Token::is_number)).then(|| format!("a product has its sign: `{}*(…)`", self.after()))
     }
 
-    /// `map(x: 2*x, s)`, `map(lambda x: 2*x, s)`
+    /// `map(x: 2*x, s)`, `map(lambda x: 2*x, s)`, `map(x -> 2*x, s)`
     fn bare_lambda(&self) -> Option<String> {
         let opener = self.opener.filter(|opener| opener.token == Token::OpenCall)?;
         let function = self.tokens.iter().take_while(|lexeme| **lexeme != opener).last()?;
         let iterates = matches!(function.token, Token::Map | Token::Filter | Token::Reduce);
         let colon = matches!(self.found_token(), Some(Token::Colon | Token::PropertyColon));
         let word = self.before.is_some_and(|before| before.text(self.text) == "lambda");
-        (iterates && (colon || word)).then(|| "a lambda stands in parentheses, as in `(x: 2*x)`".to_owned())
+        let arrow = self.found_token() == Some(Token::Minus) && self.next_token() == Some(Token::Greater);
+        (iterates && (colon || word || arrow)).then(|| "a lambda stands in parentheses, as in `(x: 2*x)`".to_owned())
     }
 
     /// `if c then a else b`, `c ? a : b`
     fn foreign_condition(&self) -> Option<String> {
         let condition = self.found_token() == Some(Token::If) || self.before_token() == Some(Token::Question);
         condition.then(|| "a choice is written `a if condition else b` or `if(condition, a, b)`".to_owned())
+    }
+
+    /// `a if condition`
+    fn half_condition(&self) -> Option<String> {
+        let misses = self.expected.has("\"else\"");
+        misses.then(|| "a choice has both branches: `a if condition else b`".to_owned())
     }
 
     /// `s.sum()`, `t.select(a)`
