@@ -1,6 +1,7 @@
-//! Values from and to files, in the schema of the reference implementation (JSON and YAML, each plain or compressed).
+//! Values from and to files: in the schema of the reference implementation (JSON and YAML), and tables as CSV; each plain or
+//! compressed.
 //!
-//! A file becomes a tree of plain data ([`node`]), and the tree a value; and back. So both formats share one schema (`decode`,
+//! A file of the schema becomes a tree of plain data ([`node`]), and the tree a value; and back. So both formats share one schema (`decode`,
 //! `encode`), and a fault in the schema reads the same in both. What the tree cannot say (order of a dict, kinds of numbers, NaN) is
 //! kept; the correlation between uncertain numbers is not, because the schema has no place for it.
 //!
@@ -26,6 +27,7 @@ mod format;
 mod json;
 mod node;
 mod place;
+mod separated;
 mod yaml;
 
 #[cfg(test)]
@@ -89,8 +91,7 @@ fn load_as(kind: LoadKind, path: &Path, shown: &str) -> Result<Value, Fault> {
     }
     let format = Format::of(path).ok_or_else(|| fault::format_unsupported(path, shown))?;
     let bytes = read(path, shown)?;
-    let node = format.parse(&bytes).map_err(|flaw| fault::in_file(flaw, shown))?;
-    decode::typed(node, kind).map_err(|flaw| fault::in_file(flaw, shown))
+    format.load(&bytes, kind).map_err(|flaw| fault::in_file(flaw, shown))
 }
 
 fn save_as(value: &Value, path: &Path, shown: &str) -> Result<Saved, Fault> {
@@ -98,7 +99,7 @@ fn save_as(value: &Value, path: &Path, shown: &str) -> Result<Saved, Fault> {
         return Err(fault::empty_name());
     }
     let format = Format::of(path).ok_or_else(|| fault::format_unsupported(path, shown))?;
-    let bytes = format.render(&encode::document(value)?);
+    let bytes = format.save(value)?;
     if fs::symlink_metadata(path).is_err() && place::new_file(path, shown, &bytes)? {
         return Ok(Saved::Written);
     }
@@ -113,11 +114,7 @@ fn save_as(value: &Value, path: &Path, shown: &str) -> Result<Saved, Fault> {
 /// Whether a file has this content: these bytes, or a value that is written as these bytes.
 fn holds(path: &Path, format: Format, bytes: &[u8]) -> bool {
     let Ok(found) = read(path, "") else { return false };
-    let again = || {
-        let value = decode::document(format.parse(&found)?)?;
-        Ok::<_, Fault>(format.render(&encode::document(&value)?))
-    };
-    found == bytes || again().is_ok_and(|again| again == bytes)
+    found == bytes || format.document(&found).and_then(|value| format.save(&value)).is_ok_and(|again| again == bytes)
 }
 
 fn read(path: &Path, shown: &str) -> Result<Vec<u8>, Fault> {

@@ -46,9 +46,14 @@ fn is_reference(expr: &Expr) -> bool {
 pub fn file_format(path: &Name) -> Option<Diagnostic> {
     match suffix(&path.node) {
         _ if path.node.is_empty() => Some(faults::empty_path(path.span)),
-        Some("json" | "yaml" | "yml") => None,
+        Some("json" | "yaml" | "yml" | "csv" | "tsv") => None,
         _ => Some(faults::file_format(path)),
     }
+}
+
+/// Whether a file holds cells, which only tables and series have.
+pub fn is_separated(path: &str) -> bool {
+    matches!(suffix(path), Some("csv" | "tsv"))
 }
 
 /// The last suffix that tells the format; `.zz` only says that the file is compressed.

@@ -587,8 +587,19 @@ pub fn empty_path(span: Span) -> Diagnostic {
 
 pub fn file_format(path: &Name) -> Diagnostic {
     Diagnostic::error("E0623", format!("the format of \"{}\" is not supported", path.node), path.span)
-        .help("the suffix tells the format: .json, .yaml or .yml")
-        .note("CSV, HDF5 and Parquet are not supported yet")
+        .help("the suffix tells the format: .json, .yaml or .yml, and .csv or .tsv for tables")
+        .note("HDF5 and Parquet are not supported yet")
+}
+
+pub fn separated(span: Span, found: &Type) -> Diagnostic {
+    Diagnostic::error("E0625", "only tables and series can be written as comma-separated cells", span)
+        .here(format!("this is {found}"))
+        .help("write it to a .json or .yaml file, which hold any value")
+}
+
+pub fn separated_source(path: Span) -> Diagnostic {
+    Diagnostic::error("E0626", "a file of comma-separated cells holds a table, or a series when it has one column", path)
+        .help("read it as `Table from file …` and take what you need: `t.column[0]`")
 }
 
 pub fn structure_source(span: Span) -> Diagnostic {

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::check::cycles::{self, Node};
-use crate::check::{Mode, faults};
+use crate::check::{Mode, annotations, faults};
 use crate::diagnostic::Diagnostic;
 use crate::model::{
     Expr, ExprKind, Function, FunctionId, LoadKind, Model, NumberType, Output, Parameter, Target, Type, UnitType, VarId, Variable,
@@ -143,8 +143,13 @@ impl Checker<'_> {
             Output::Print { parameters, .. } | Output::View { parameters, .. } => {
                 parameters.iter_mut().for_each(|each| self.parameter(each))
             }
-            Output::Export { place, .. } => {
-                self.infer(place, &Scope::GLOBAL);
+            Output::Export { place, path, .. } => {
+                let ty = self.infer(place, &Scope::GLOBAL);
+                if annotations::is_separated(&path.node)
+                    && !matches!(ty, Type::Series { .. } | Type::Table { .. } | Type::Any | Type::Native(_))
+                {
+                    self.say(faults::separated(place.span, &ty));
+                }
             }
         }
     }
@@ -293,6 +298,12 @@ impl Checker<'_> {
         let ty = self.infer(path, scope);
         if !matches!(ty, Type::Str | Type::Any | Type::Native(_)) {
             self.say(faults::filename(path.span, &ty));
+        }
+        if let ExprKind::Literal(Value::Str(name)) = &path.kind
+            && annotations::is_separated(name)
+            && !matches!(kind, LoadKind::Table | LoadKind::Series)
+        {
+            self.say(faults::separated_source(path.span));
         }
         let array = |element: Type| Type::Array { element: Arc::new(element), shape: None };
         match kind {

@@ -363,7 +363,7 @@ fn array_number(node: Node, kind: NumberKind) -> Result<Number, Fault> {
 }
 
 /// `(1+2j)`, `2j`, `(nan-infj)`
-fn python_complex(text: &str) -> Option<Complex64> {
+pub fn python_complex(text: &str) -> Option<Complex64> {
     let bare = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text);
     let Some(parts) = bare.strip_suffix(['j', 'J']) else { return Some(Complex64::new(bare.parse().ok()?, 0.0)) };
     // The sign of the imaginary part is the last one that is not an exponent's.

@@ -95,6 +95,60 @@ pub fn bad_compression(detail: impl Display) -> Fault {
     Fault::new("E0614", format!("not data compressed by zlib: {detail}"))
 }
 
+/// A kind of value that a file of cells does not hold.
+pub fn separated_kind() -> Fault {
+    Fault::new("E0640", "a file of comma-separated cells holds a table, or a series when it has one column")
+        .help("write `Table from file …`; for other values use .json or .yaml")
+}
+
+/// Something that has no cells, or none that would be read back.
+pub fn not_separable(what: &str) -> Fault {
+    Fault::new("E0641", format!("{what} cannot be written as comma-separated cells")).help("use .json or .yaml, which hold any value")
+}
+
+/// The reader of cells, or the writer, gives up.
+pub fn separated(error: csv::Error) -> Fault {
+    Fault::new("E0606", format!("not well-formed CSV: {error}"))
+}
+
+/// A file of cells without any line.
+pub fn no_columns() -> Fault {
+    Fault::new("E0642", "there is no line with the names of the columns")
+}
+
+/// Lines with more or fewer cells than the first one.
+pub fn cells(line: u64, found: usize, expected: usize) -> Fault {
+    Fault::new("E0643", format!("line {line} has {found} cells, the first line {expected}"))
+        .help("a cell with a comma stands in quotes: \"a, b\"")
+}
+
+/// A series from a file of several columns.
+pub fn several_columns(count: usize) -> Fault {
+    Fault::new("E0644", format!("there are {count} columns, but a series has one"))
+        .help("read it as `Table from file …` and take the column: `t.name`")
+}
+
+/// A column without a name; places count from 1.
+pub fn unnamed_column(place: usize) -> Fault {
+    Fault::new("E0645", format!("column {place} has no name")).help("the first line names the columns, as in `temperature [K],rate [1/s]`")
+}
+
+/// A file that begins with its numbers.
+pub fn number_as_name(name: &str) -> Fault {
+    Fault::new("E0645", format!("the first line must name the columns, but has the number {name}"))
+        .help("put a line such as `temperature [K],rate [1/s]` before the numbers")
+}
+
+/// Brackets of a unit that are not closed, or not at the end.
+pub fn title(title: &str) -> Fault {
+    Fault::new("E0646", format!("'{title}' is no name of a column with its unit")).help("write `name [unit]`")
+}
+
+/// A cell that does not go with its column.
+pub fn cell(line: u64, column: &str, cell: &str, flaw: &str) -> Fault {
+    Fault::new("E0647", format!("line {line}, column '{column}': '{cell}' {flaw}"))
+}
+
 /// An export whose file holds something else.
 pub fn file_exists(shown: &str) -> Fault {
     Fault::new("E0615", format!("'{shown}' exists and holds something else; files are never overwritten"))

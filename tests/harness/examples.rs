@@ -24,7 +24,8 @@ fn deferred(path: &Path, _: &str) -> String {
 }
 
 fn run(program: &Path, mode: &str, store: &Path) -> std::io::Result<Output> {
-    Command::new(env!("CARGO_BIN_EXE_scl")).args(["run", "--mode", mode, "--store"]).arg(store).arg(program).output()
+    let directory = program.parent().unwrap_or(program);
+    Command::new(env!("CARGO_BIN_EXE_scl")).args(["run", "--mode", mode, "--store"]).arg(store).arg(program).current_dir(directory).output()
 }
 
 /// What was printed; of a run that failed also why.

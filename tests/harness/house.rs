@@ -44,7 +44,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("batch", &["nix", "thiserror"]),
     ("store", &["serde"]),
     // foreign formats; a dict is an ordered map
-    ("io", &["flate2", "indexmap", "saphyr_parser"]),
+    ("io", &["csv", "flate2", "indexmap", "saphyr_parser"]),
     ("python", &[]),
     ("external", &[]),
     ("run", &["rayon"]),

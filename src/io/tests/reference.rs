@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use super::super::{decode, save};
+use super::super::save;
 use super::{Format, data};
 
 /// `SCL_REFERENCE` is the path of the reference's command `texts`; `tests/io/record.py` and this agree on how it is called.
@@ -19,8 +19,8 @@ fn the_reference_reads_what_is_written_here() {
     for (i, line) in printed.lines().enumerate() {
         let [file, kind, print] = line.splitn(3, '\t').collect::<Vec<_>>().try_into().unwrap();
         let path = data("recorded").join(file);
-        let node = Format::of(&path).unwrap().parse(&fs::read(&path).unwrap()).unwrap();
-        save(&decode::document(node).unwrap(), &directory.path().join(file)).unwrap();
+        let value = Format::of(&path).unwrap().document(&fs::read(&path).unwrap()).unwrap();
+        save(&value, &directory.path().join(file)).unwrap();
         program += &format!("x{i} = {kind} from file '{file}'; print(x{i})\n");
         expected.push(print);
     }

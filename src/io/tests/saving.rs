@@ -53,7 +53,8 @@ fn what_cannot_be_written_leaves_nothing() {
     let files = Files { base: directory.path().to_owned() };
     let code = |path: &str| files.save(&Value::from(1), path).unwrap_err().code;
     assert_eq!(code("missing/a.json"), "E0616");
-    assert_eq!(code("a.csv"), "E0607");
+    assert_eq!(code("a.h5"), "E0607");
+    assert_eq!(code("a.csv"), "E0641");
     assert_eq!(code(""), "E0601");
     assert_eq!(files.save(&Value::Function("math.sin".into()), "f.json").unwrap_err().code, "E0618");
     assert!(names(directory.path()).is_empty());
