@@ -21,6 +21,7 @@ use crate::source::SourceMap;
 use crate::syntax;
 
 mod exec;
+mod explain;
 mod format;
 mod read;
 mod run;
@@ -55,6 +56,11 @@ enum Command {
     },
     /// Write programs in the usual form
     Fmt(format::Arguments),
+    /// Say what a code means, with a wrong program and a right one
+    Explain {
+        /// As in `error[E0305]`; without it all codes are listed
+        code: Option<String>,
+    },
     /// Run the attempt of a job directory; batch systems call this
     #[command(hide = true)]
     Exec {
@@ -165,6 +171,7 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         Command::Check { input } => check(&input),
         Command::Graph { input, output, all } => draw(&input, output, all),
         Command::Fmt(arguments) => format::run(&arguments),
+        Command::Explain { code } => explain::run(code.as_deref()),
         Command::Exec { directory } => exec::exec(&directory),
     }
 }
@@ -266,6 +273,12 @@ impl Reporting {
             match diagnostics.len() - shown.len() {
                 0 => {}
                 rest => eprintln!("\nand {rest} more; `--format json` gives all"),
+            }
+            // only someone who sits there can follow it
+            if io::stderr().is_terminal()
+                && let Some(first) = shown.iter().min_by_key(|diagnostic| diagnostic.severity)
+            {
+                eprintln!("\n`scl explain {}` says more", first.code);
             }
         }
     }

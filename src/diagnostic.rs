@@ -2,11 +2,13 @@
 //!
 //! A phase returns its value **and** a list of [`Diagnostic`]s. Each fault has one constructor, in the phase that finds it, and
 //! one stable code (`E0301`). Operations that know no place (room `ops`) return a [`Fault`]; the caller adds the place with
-//! [`At::at`].
+//! [`At::at`]. What each code means stands in [`pages`].
 
 use serde::{Deserialize, Serialize};
 
 use crate::source::Span;
+
+pub mod pages;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -9,6 +9,8 @@ mod binary;
 mod examples;
 #[path = "harness/exercise.rs"]
 mod exercise;
+#[path = "harness/explain.rs"]
+mod explain;
 #[path = "harness/format.rs"]
 mod format;
 #[path = "harness/fuzz.rs"]
@@ -37,6 +39,7 @@ fn main() -> std::process::ExitCode {
         jobs::trials(),
         examples::trials(),
         fuzz::trials(),
+        explain::trials(),
     ];
     libtest_mimic::run(&arguments, rooms.into_iter().flatten().collect()).exit_code()
 }

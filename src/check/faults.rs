@@ -218,10 +218,6 @@ pub fn integer_too_large(span: Span) -> Diagnostic {
         .help("write it as a float, for instance with an exponent")
 }
 
-pub fn number(span: Span) -> Diagnostic {
-    Diagnostic::error("E0302", "this is not a number", span)
-}
-
 pub fn index_too_large(span: Span) -> Diagnostic {
     Diagnostic::error("E0303", "index is too large", span)
 }

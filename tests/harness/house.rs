@@ -119,6 +119,12 @@ fn codes() -> Result<(), Failed> {
     none(meanings.into_iter().filter(|(_, places)| places.len() > 1).map(|(code, places)| format!("{code} means {places:?}")))
 }
 
+/// Whatever looks like a code in the sources, without comments and tests.
+pub fn codes_of_sources() -> BTreeSet<String> {
+    let word = |text: &str| text.split(|letter: char| !letter.is_ascii_alphanumeric()).map(str::to_owned).collect::<Vec<_>>();
+    sources().iter().flat_map(|source| word(&source.text)).filter(|word| is_code(word)).collect()
+}
+
 fn lengths() -> Result<(), Failed> {
     let too_long = |source: &Source| source.lines > MOST_LINES && !LONG_FILES.contains(&source.name.as_str());
     none(sources().iter().filter(|source| too_long(source)).map(|source| format!("{} has {} lines", source.name, source.lines)))
@@ -221,11 +227,15 @@ fn strays(room: &str, text: &str, dependencies: &BTreeSet<String>) -> Vec<String
 fn coded(text: &str) -> Vec<(String, String)> {
     let code = |place: &str| {
         let (code, rest) = (place.get(..5)?, place.get(5..)?.strip_prefix("\",")?);
-        let is_code = code.starts_with(['E', 'W']) && code[1..].bytes().all(|digit| digit.is_ascii_digit());
         let message = rest.trim_start().lines().next().unwrap_or_default();
-        is_code.then(|| (code.to_owned(), message.chars().take(32).collect()))
+        is_code(code).then(|| (code.to_owned(), message.chars().take(32).collect()))
     };
     text.match_indices('"').filter_map(|(at, _)| code(&text[at + 1..])).collect()
+}
+
+/// `E0301`
+fn is_code(word: &str) -> bool {
+    word.len() == 5 && word.starts_with(['E', 'W']) && word[1..].bytes().all(|digit| digit.is_ascii_digit())
 }
 
 /// No offender.
