@@ -12,6 +12,7 @@ use crate::syntax::ast::Ast;
 mod annotations;
 mod cycles;
 mod faults;
+mod lint;
 mod lower;
 mod names;
 mod types;
@@ -27,8 +28,23 @@ pub enum Mode {
     Workflow,
 }
 
-/// Checks a whole program. Without errors among the diagnostics the model is complete; otherwise it must not be run.
+/// Checks a program, or what there is of it so far. Without errors among the diagnostics the model is complete; otherwise it must not
+/// be run.
 pub fn check(ast: &Ast, mode: Mode) -> (Model, Vec<Diagnostic>) {
+    checked(ast, mode)
+}
+
+/// Checks a whole program. One without errors is also warned of what is hardly meant, such as a variable that nothing uses.
+pub fn check_and_lint(ast: &Ast, mode: Mode) -> (Model, Vec<Diagnostic>) {
+    let (model, mut diagnostics) = checked(ast, mode);
+    if !has_errors(&diagnostics) {
+        diagnostics.extend(lint::lint(ast));
+        tidy(ast, &mut diagnostics);
+    }
+    (model, diagnostics)
+}
+
+fn checked(ast: &Ast, mode: Mode) -> (Model, Vec<Diagnostic>) {
     let (names, mut diagnostics) = names::collect(ast, mode);
     let (mut model, faults) = lower::lower(ast, &names, mode);
     diagnostics.extend(faults);
@@ -37,7 +53,13 @@ pub fn check(ast: &Ast, mode: Mode) -> (Model, Vec<Diagnostic>) {
     if let Some(order) = order {
         diagnostics.extend(types::infer(&mut model, &order, mode));
     }
-    diagnostics.sort_by_key(|diagnostic| (diagnostic.span().file, diagnostic.span().start));
     debug_assert!(has_errors(&diagnostics) || model.variables.len() == names.variables.len());
+    tidy(ast, &mut diagnostics);
     (model, diagnostics)
+}
+
+/// Leaves what no comment allows, in the order of the text.
+fn tidy(ast: &Ast, diagnostics: &mut Vec<Diagnostic>) {
+    lint::silence(ast, diagnostics);
+    diagnostics.sort_by_key(|diagnostic| (diagnostic.span().file, diagnostic.span().start));
 }

@@ -209,7 +209,7 @@ fn check_text(file: crate::source::FileId, text: &str, mode: Mode) -> (Model, Ve
     if has_errors(&diagnostics) {
         return (Model::default(), diagnostics);
     }
-    check::check(&ast, mode)
+    check::check_and_lint(&ast, mode)
 }
 
 /// What the checker found is the result of this command, so JSON goes to stdout.

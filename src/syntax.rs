@@ -7,6 +7,7 @@
 //! Nothing here fails: a statement with a fault is left out of the tree and has one [`Diagnostic`], and the others are parsed all the
 //! same. The grammar is `grammar/scl.lalrpop`; the parser that is made of it is known to `parser` only.
 
+mod allow;
 pub mod ast;
 mod build;
 mod depth;
@@ -53,6 +54,7 @@ pub fn parse(file: FileId, text: &str) -> (Ast, Vec<Diagnostic>) {
             Err(_) => more.push(reader.span(piece.tokens.clone())),
         }
     }
+    ast.allowances = allow::allowances(file, text, &ast.statements);
     faults.extend(more.first().map(|next| diagnostics::more(more.len(), *next)));
     if u32::try_from(text.len()).is_err() {
         faults.push(diagnostics::too_long(Span::new(file, text.len(), text.len())));

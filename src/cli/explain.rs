@@ -43,7 +43,7 @@ fn block(heading: &str, lines: &str) -> String {
 fn unknown(code: &str) -> Diagnostic {
     let nowhere = Span { file: FileId::NOWHERE, start: 0, end: 0 };
     let fault = Diagnostic::error("E0003", format!("there is no code `{code}`"), nowhere);
-    match pages::nearest_code(code) {
+    match pages::nearest_code(code, "") {
         Some(near) => fault.help(format!("did you mean `{near}`?")),
         None => fault.help("`scl explain` lists all codes"),
     }

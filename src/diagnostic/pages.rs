@@ -75,10 +75,11 @@ pub fn page(code: &str) -> Option<Page> {
     pages().find(|page| page.code.eq_ignore_ascii_case(code))
 }
 
-/// The code that was most likely meant; of several the one that begins alike.
-pub fn nearest_code(code: &str) -> Option<&'static str> {
+/// The code that was most likely meant, of those that begin with `kind`: all, or only `E` or `W`.
+pub fn nearest_code(code: &str, kind: &str) -> Option<&'static str> {
     let code = code.to_ascii_uppercase();
-    let mut codes: Vec<&'static str> = pages().map(|page| page.code).collect();
+    let mut codes: Vec<&'static str> = pages().map(|page| page.code).filter(|code| code.starts_with(kind)).collect();
+    // of several that are as near, the one that begins alike
     let common = |other: &str| other.bytes().zip(code.bytes()).take_while(|(left, right)| left == right).count();
     codes.sort_by_key(|other| std::cmp::Reverse(common(other)));
     nearest(&code, codes)
@@ -141,8 +142,9 @@ mod tests {
     fn codes_are_found_in_any_case_and_guessed_by_their_beginning() {
         assert_eq!(page("e0305").map(|page| page.code), Some("E0305"));
         assert_eq!(page("E9999"), None);
-        assert_eq!(nearest_code("w0699").map(|code| &code[..3]), Some("W06"));
-        assert_eq!(nearest_code("E035"), Some("E0350"));
-        assert_eq!(nearest_code("nonsense"), None);
+        assert_eq!(nearest_code("w0699", "").map(|code| &code[..3]), Some("W06"));
+        assert_eq!(nearest_code("E035", ""), Some("E0350"));
+        assert_eq!(nearest_code("E0604", "W"), Some("W0604"));
+        assert_eq!(nearest_code("nonsense", ""), None);
     }
 }

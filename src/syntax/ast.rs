@@ -15,6 +15,17 @@ pub type Name = Spanned<Arc<str>>;
 pub struct Ast {
     /// In the order of the text; faulty ones are left out.
     pub statements: Vec<Statement>,
+    /// In the order of the text.
+    pub allowances: Vec<Allowance>,
+}
+
+/// `# allow(W0604)`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Allowance {
+    /// As written.
+    pub codes: Vec<Spanned<Arc<str>>>,
+    /// The statements that it is about; empty when there are none.
+    pub within: Span,
 }
 
 /// One statement.

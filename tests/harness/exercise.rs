@@ -7,7 +7,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread;
 
-use scl::check::{Mode, check};
+use scl::check::{Mode, check_and_lint};
 use scl::diagnostic::{Diagnostic, Fault, has_errors};
 use scl::eval::{Exporter, STACK_SIZE, World};
 use scl::graph::{self, Options, TaskGraph};
@@ -103,7 +103,7 @@ impl Checked {
         let mut sources = SourceMap::new();
         let file = sources.add("fuzzed.scl", text);
         let (ast, faults) = syntax::parse(file, text);
-        let (model, mut diagnostics) = check(&ast, mode);
+        let (model, mut diagnostics) = check_and_lint(&ast, mode);
         if has_errors(&faults) {
             diagnostics = faults;
         }

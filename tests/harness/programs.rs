@@ -17,12 +17,14 @@ use scl::model::Model;
 use scl::run::{self, Program};
 use scl::source::SourceMap;
 use scl::syntax;
+use scl::syntax::ast::Ast;
 
 use crate::golden;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
     let mut trials = golden::folder("check", checked);
+    trials.extend(golden::folder("lint", linted));
     trials.extend(golden::folder("run", printed));
     trials.extend(golden::folder("graph", drawn));
     trials
@@ -32,12 +34,12 @@ pub fn trials() -> Vec<Trial> {
 
 /// The diagnostics of the checker.
 fn checked(path: &Path, text: &str) -> String {
-    on_deep_stack(|| {
-        by_mode(|mode| {
-            let program = Compiled::new(path, text, mode);
-            if program.diagnostics.is_empty() { "nothing to say\n".to_owned() } else { program.render(&program.diagnostics) }
-        })
-    })
+    on_deep_stack(|| by_mode(|mode| Compiled::new(path, text, mode).said()))
+}
+
+/// What a whole program is warned of; it has no errors.
+fn linted(path: &Path, text: &str) -> String {
+    on_deep_stack(|| Compiled::with(path, text, |ast| check::check_and_lint(ast, Mode::Workflow)).said())
 }
 
 /// The lines that a program prints, then what it complains about; with one thread or many.
@@ -85,6 +87,10 @@ struct Compiled {
 
 impl Compiled {
     fn new(path: &Path, text: &str, mode: Mode) -> Compiled {
+        Compiled::with(path, text, |ast| check::check(ast, mode))
+    }
+
+    fn with(path: &Path, text: &str, check: impl Fn(&Ast) -> (Model, Vec<Diagnostic>)) -> Compiled {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut sources = SourceMap::new();
         let file = sources.add(name, text);
@@ -92,7 +98,7 @@ impl Compiled {
         if has_errors(&diagnostics) {
             return Compiled { sources: Arc::new(sources), model: Arc::default(), diagnostics };
         }
-        let (model, diagnostics) = check::check(&ast, mode);
+        let (model, diagnostics) = check(&ast);
         Compiled { sources: Arc::new(sources), model: Arc::new(model), diagnostics }
     }
 
@@ -108,6 +114,11 @@ impl Compiled {
         let summary = run::run(&program, threads, None, &mut |line| out.push_str(&format!("{line}\n")));
         assert_eq!(summary.failed, has_errors(&summary.diagnostics), "what failed has a reason, and nothing else has");
         out + &self.render(&self.diagnostics) + &self.render(&summary.diagnostics)
+    }
+
+    /// All diagnostics of the checker.
+    fn said(&self) -> String {
+        if self.diagnostics.is_empty() { "nothing to say\n".to_owned() } else { self.render(&self.diagnostics) }
     }
 
     fn render(&self, diagnostics: &[Diagnostic]) -> String {
