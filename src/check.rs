@@ -38,7 +38,7 @@ pub fn check(ast: &Ast, mode: Mode) -> (Model, Vec<Diagnostic>) {
 pub fn check_and_lint(ast: &Ast, mode: Mode) -> (Model, Vec<Diagnostic>) {
     let (model, mut diagnostics) = checked(ast, mode);
     if !has_errors(&diagnostics) {
-        diagnostics.extend(lint::lint(ast));
+        diagnostics.extend(lint::lint(ast, &model));
         tidy(ast, &mut diagnostics);
     }
     (model, diagnostics)

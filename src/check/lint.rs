@@ -4,14 +4,32 @@
 //! only of a whole program, as a session goes on and may use tomorrow what it does not use today.
 
 use crate::diagnostic::Diagnostic;
+use crate::model::{Expr, Model, Output};
 use crate::syntax::ast::Ast;
 
 mod allowances;
+mod unused;
 mod warnings;
 
 pub(super) use allowances::silence;
 
 /// What is suspicious about a program without errors, in the order of the rules.
-pub(super) fn lint(ast: &Ast) -> Vec<Diagnostic> {
-    allowances::faulty(ast)
+pub(super) fn lint(ast: &Ast, model: &Model) -> Vec<Diagnostic> {
+    let rules = [unused::variables(model)];
+    rules.into_iter().flatten().chain(allowances::faulty(ast)).collect()
+}
+
+/// All expressions of a model, each as a whole.
+fn exprs(model: &Model) -> impl Iterator<Item = &Expr> {
+    let variables = model.variables.iter().map(|variable| &variable.expr);
+    let functions = model.functions.iter().map(|function| &function.body);
+    variables.chain(functions).chain(model.outputs.iter().flat_map(printed))
+}
+
+/// What an output needs.
+fn printed(output: &Output) -> Vec<&Expr> {
+    match output {
+        Output::Print { parameters, .. } | Output::View { parameters, .. } => parameters.iter().map(|parameter| &parameter.expr).collect(),
+        Output::Export { place, .. } => vec![place],
+    }
 }

@@ -3,7 +3,23 @@
 use std::sync::Arc;
 
 use crate::diagnostic::Diagnostic;
-use crate::source::Spanned;
+use crate::model::Variable;
+use crate::source::{Span, Spanned};
+
+pub fn unused_variable(variable: &Variable) -> Diagnostic {
+    let here = match variable.request {
+        Some(_) => "nothing prints, exports or uses it, so its job is never submitted",
+        None => "nothing prints, exports or uses it, so it is not computed",
+    };
+    Diagnostic::warning("W0606", format!("variable `{}` is not used", variable.name), variable.name_span)
+        .here(here)
+        .help(format!("print it or remove it; or call it `_{}` if that is meant", variable.name))
+}
+
+pub fn no_output(last: Span) -> Diagnostic {
+    Diagnostic::warning("W0607", "this program prints and saves nothing, so nothing is computed", last)
+        .help("print the results, `print(…)`, or write them to files, `… to file 'name.yaml'`")
+}
 
 pub fn not_allowed(code: &Spanned<Arc<str>>, is_error: bool, nearest: Option<&str>) -> Diagnostic {
     let message = if is_error { format!("the error {} cannot be allowed", code.node) } else { format!("there is no code `{}`", code.node) };
