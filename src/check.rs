@@ -31,20 +31,21 @@ pub enum Mode {
 /// Checks a program, or what there is of it so far. Without errors among the diagnostics the model is complete; otherwise it must not
 /// be run.
 pub fn check(ast: &Ast, mode: Mode) -> (Model, Vec<Diagnostic>) {
-    checked(ast, mode)
+    let (_, model, diagnostics) = checked(ast, mode);
+    (model, diagnostics)
 }
 
 /// Checks a whole program. One without errors is also warned of what is hardly meant, such as a variable that nothing uses.
 pub fn check_and_lint(ast: &Ast, mode: Mode) -> (Model, Vec<Diagnostic>) {
-    let (model, mut diagnostics) = checked(ast, mode);
+    let (names, model, mut diagnostics) = checked(ast, mode);
     if !has_errors(&diagnostics) {
-        diagnostics.extend(lint::lint(ast, &model));
+        diagnostics.extend(lint::lint(ast, &names, &model));
         tidy(ast, &mut diagnostics);
     }
     (model, diagnostics)
 }
 
-fn checked(ast: &Ast, mode: Mode) -> (Model, Vec<Diagnostic>) {
+fn checked(ast: &Ast, mode: Mode) -> (names::Names, Model, Vec<Diagnostic>) {
     let (names, mut diagnostics) = names::collect(ast, mode);
     let (mut model, faults) = lower::lower(ast, &names, mode);
     diagnostics.extend(faults);
@@ -55,7 +56,7 @@ fn checked(ast: &Ast, mode: Mode) -> (Model, Vec<Diagnostic>) {
     }
     debug_assert!(has_errors(&diagnostics) || model.variables.len() == names.variables.len());
     tidy(ast, &mut diagnostics);
-    (model, diagnostics)
+    (names, model, diagnostics)
 }
 
 /// Leaves what no comment allows, in the order of the text.

@@ -3,19 +3,21 @@
 //! Two rules of precedence ([`lower`](super::lower)) and what has no effect are said wherever a program is checked; the rules here
 //! only of a whole program, as a session goes on and may use tomorrow what it does not use today.
 
+use crate::check::names::Names;
 use crate::diagnostic::Diagnostic;
 use crate::model::{Expr, Model, Output};
 use crate::syntax::ast::Ast;
 
 mod allowances;
+mod names;
 mod unused;
 mod warnings;
 
 pub(super) use allowances::silence;
 
 /// What is suspicious about a program without errors, in the order of the rules.
-pub(super) fn lint(ast: &Ast, model: &Model) -> Vec<Diagnostic> {
-    let rules = [unused::variables(model)];
+pub(super) fn lint(ast: &Ast, names: &Names, model: &Model) -> Vec<Diagnostic> {
+    let rules = [unused::variables(model), names::imports_and_parameters(ast, names)];
     rules.into_iter().flatten().chain(allowances::faulty(ast)).collect()
 }
 

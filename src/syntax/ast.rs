@@ -10,6 +10,8 @@ use crate::source::{Span, Spanned};
 /// A name or a quoted key, without its quotes.
 pub type Name = Spanned<Arc<str>>;
 
+mod visit;
+
 /// A whole program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ast {

@@ -11,6 +11,7 @@ use crate::golden;
 pub fn trials() -> Vec<Trial> {
     let mut trials = golden::cases("examples/workflow", "examples", workflow);
     trials.extend(golden::cases("examples/deferred", "examples", deferred));
+    trials.push(Trial::test("examples: there is nothing to warn of", nothing_to_say));
     trials.push(Trial::test("examples: jobs that are done are taken from the store", kept));
     trials
 }
@@ -39,6 +40,18 @@ fn shown(output: std::io::Result<Output>) -> String {
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn nothing_to_say() -> Result<(), Failed> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let names = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    let programs: Vec<_> = names.iter().filter(|path| path.extension().is_some_and(|extension| extension == "scl")).collect();
+    let said: Vec<String> = programs.iter().map(|program| Ok(text(&check(program)?.stderr))).collect::<std::io::Result<_>>()?;
+    if !programs.is_empty() && said.iter().all(String::is_empty) { Ok(()) } else { Err(said.concat().into()) }
+}
+
+fn check(program: &Path) -> std::io::Result<Output> {
+    Command::new(env!("CARGO_BIN_EXE_scl")).arg("check").arg(program).output()
 }
 
 fn kept() -> Result<(), Failed> {

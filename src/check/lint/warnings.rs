@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::diagnostic::Diagnostic;
 use crate::model::Variable;
 use crate::source::{Span, Spanned};
+use crate::syntax::ast::Name;
 
 pub fn unused_variable(variable: &Variable) -> Diagnostic {
     let here = match variable.request {
@@ -19,6 +20,17 @@ pub fn unused_variable(variable: &Variable) -> Diagnostic {
 pub fn no_output(last: Span) -> Diagnostic {
     Diagnostic::warning("W0607", "this program prints and saves nothing, so nothing is computed", last)
         .help("print the results, `print(…)`, or write them to files, `… to file 'name.yaml'`")
+}
+
+pub fn unused_import(name: &Name) -> Diagnostic {
+    Diagnostic::warning("W0608", format!("import `{}` is not used", name.node), name.span).help("remove it")
+}
+
+pub fn shadowed(name: &str, parameter: Span, what: &str, outer: Span) -> Diagnostic {
+    Diagnostic::warning("W0609", format!("parameter `{name}` hides {what} of the same name"), parameter)
+        .here("within this function the name means the parameter")
+        .label(outer, "hidden there")
+        .help("choose another name for the parameter")
 }
 
 pub fn not_allowed(code: &Spanned<Arc<str>>, is_error: bool, nearest: Option<&str>) -> Diagnostic {
