@@ -33,6 +33,21 @@ pub fn shadowed(name: &str, parameter: Span, what: &str, outer: Span) -> Diagnos
         .help("choose another name for the parameter")
 }
 
+pub fn two_heavy_calls(first: Span, second: Span, request: Span) -> Diagnostic {
+    Diagnostic::warning("W0610", "two calls that may take long share one job", second)
+        .here("this could be a job of its own")
+        .label(first, "beside this")
+        .label(request, "one job, with these resources, for both")
+        .help("give one of them a name of its own, and each its own resources")
+}
+
+pub fn trivial_job(variable: &Variable, request: Span) -> Diagnostic {
+    Diagnostic::warning("W0611", format!("`{}` is too little work for a job", variable.name), request)
+        .here("a job costs seconds to start, and minutes to hours in a queue")
+        .label(variable.expr.span, "this takes microseconds")
+        .help("remove the annotation; what has none is computed at once")
+}
+
 pub fn not_allowed(code: &Spanned<Arc<str>>, is_error: bool, nearest: Option<&str>) -> Diagnostic {
     let message = if is_error { format!("the error {} cannot be allowed", code.node) } else { format!("there is no code `{}`", code.node) };
     let warning = Diagnostic::warning("W0613", message, code.span);
