@@ -9,6 +9,7 @@ use crate::model::{Expr, Model, Output};
 use crate::syntax::ast::Ast;
 
 mod allowances;
+mod conversions;
 mod jobs;
 mod names;
 mod unused;
@@ -18,7 +19,7 @@ pub(super) use allowances::silence;
 
 /// What is suspicious about a program without errors, in the order of the rules.
 pub(super) fn lint(ast: &Ast, names: &Names, model: &Model) -> Vec<Diagnostic> {
-    let rules = [unused::variables(model), names::imports_and_parameters(ast, names), jobs::wasted(model)];
+    let rules = [unused::variables(model), names::imports_and_parameters(ast, names), jobs::wasted(model), conversions::by_hand(model)];
     rules.into_iter().flatten().chain(allowances::faulty(ast)).collect()
 }
 

@@ -48,6 +48,11 @@ pub fn trivial_job(variable: &Variable, request: Span) -> Diagnostic {
         .help("remove the annotation; what has none is computed at once")
 }
 
+pub fn factor_of_one(factor: Span) -> Diagnostic {
+    Diagnostic::warning("W0612", "this factor is 1: it only converts units by hand", factor)
+        .help("sums and comparisons convert units by themselves; `print(x [unit])` shows x in any unit; `0 [unit] + x` is x in that unit")
+}
+
 pub fn not_allowed(code: &Spanned<Arc<str>>, is_error: bool, nearest: Option<&str>) -> Diagnostic {
     let message = if is_error { format!("the error {} cannot be allowed", code.node) } else { format!("there is no code `{}`", code.node) };
     let warning = Diagnostic::warning("W0613", message, code.span);
