@@ -25,7 +25,7 @@ use super::nearest;
 /// The sign of a page without programs.
 pub const NO_EXAMPLE: &str = "No example: ";
 
-/// All pages, by code.
+/// All pages, in the order of their codes.
 static PAGES: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/pages.rs"));
 
 /// The explanation of a code.
@@ -72,7 +72,9 @@ pub fn pages() -> impl Iterator<Item = Page> {
 
 /// The page of a code, which may be in lower case.
 pub fn page(code: &str) -> Option<Page> {
-    pages().find(|page| page.code.eq_ignore_ascii_case(code))
+    let code = code.to_ascii_uppercase();
+    let at = PAGES.binary_search_by(|(known, _)| (*known).cmp(&code)).ok()?;
+    PAGES.get(at).map(|(code, text)| Page::new(code, text))
 }
 
 /// The code that was most likely meant, of those that begin with `kind`: all, or only `E` or `W`.

@@ -1,10 +1,12 @@
 //! `# allow(…)`: what it silences, and codes in it that it cannot silence.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::warnings;
-use crate::diagnostic::{Diagnostic, Severity, pages};
-use crate::source::Span;
+use crate::diagnostic::pages::{self, Page};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::source::{Span, Spanned};
 use crate::syntax::ast::Ast;
 
 /// Takes away the warnings that a comment allows.
@@ -30,12 +32,17 @@ fn is_within(place: Span, spans: &[Span]) -> bool {
     spans.get(next).is_some_and(|span| span.file == place.file && span.start <= place.start)
 }
 
+/// For so many codes another is suggested; who has more is not helped by suggestions, which take their time.
+const SUGGESTIONS: usize = 100;
+
 /// Codes that do not exist, and those of errors.
 pub fn faulty(ast: &Ast) -> Vec<Diagnostic> {
     let codes = ast.allowances.iter().flat_map(|allowance| &allowance.codes);
-    let faults = codes.filter_map(|code| match pages::page(&code.node) {
-        Some(page) if page.code.starts_with('W') => None,
-        found => Some(warnings::not_allowed(code, found.is_some(), pages::nearest_code(&code.node, "W"))),
-    });
-    faults.collect()
+    let known = codes.map(|code| (code, pages::page(&code.node)));
+    let faulty = known.filter(|(_, page)| !page.is_some_and(|page| page.code.starts_with('W')));
+    let warning = |(at, (code, page)): (usize, (&Spanned<Arc<str>>, Option<Page>))| {
+        let nearest = if at < SUGGESTIONS { pages::nearest_code(&code.node, "W") } else { None };
+        warnings::not_allowed(code, page.is_some(), nearest)
+    };
+    faulty.enumerate().map(warning).collect()
 }
