@@ -3,7 +3,7 @@
 //!
 //! The order: names are collected ([`names`]), statements lowered to the model's trees ([`lower`]), cycles refused ([`cycles`]),
 //! then types inferred in the order of dependence ([`types`]). Where a part is faulty its type is unknown, so that one fault gives
-//! one diagnostic.
+//! one diagnostic. Of a whole program without errors it is also said what is hardly meant (`lint`).
 
 use crate::diagnostic::{Diagnostic, has_errors};
 use crate::model::Model;
