@@ -106,9 +106,10 @@ pub fn not_separable(what: &str) -> Fault {
     Fault::new("E0641", format!("{what} cannot be written as comma-separated cells")).help("use .json or .yaml, which hold any value")
 }
 
-/// The reader of cells, or the writer, gives up.
+/// The reader of cells gives up.
 pub fn separated(error: csv::Error) -> Fault {
-    Fault::new("E0606", format!("not well-formed CSV: {error}"))
+    let line = error.position().map_or(0, |position| position.line());
+    malformed("CSV", (usize::try_from(line).unwrap_or(usize::MAX), 1), error)
 }
 
 /// A file of cells without any line.
@@ -130,13 +131,16 @@ pub fn several_columns(count: usize) -> Fault {
 
 /// A column without a name; places count from 1.
 pub fn unnamed_column(place: usize) -> Fault {
-    Fault::new("E0645", format!("column {place} has no name")).help("the first line names the columns, as in `temperature [K],rate [1/s]`")
+    names_of_columns(format!("column {place} has no name"))
 }
 
 /// A file that begins with its numbers.
 pub fn number_as_name(name: &str) -> Fault {
-    Fault::new("E0645", format!("the first line must name the columns, but has the number {name}"))
-        .help("put a line such as `temperature [K],rate [1/s]` before the numbers")
+    names_of_columns(format!("the first line must name the columns, but has the number {name}"))
+}
+
+fn names_of_columns(message: String) -> Fault {
+    Fault::new("E0645", message).help("the first line names the columns, as in `temperature [K],rate [1/s]`")
 }
 
 /// Brackets of a unit that are not closed, or not at the end.
