@@ -5,6 +5,8 @@
 
 #[path = "harness/binary.rs"]
 mod binary;
+#[path = "harness/cascades.rs"]
+mod cascades;
 #[path = "harness/examples.rs"]
 mod examples;
 #[path = "harness/exercise.rs"]
@@ -34,6 +36,7 @@ fn main() -> std::process::ExitCode {
         syntax::trials(),
         format::trials(),
         programs::trials(),
+        cascades::trials(),
         house::trials(),
         robust::trials(),
         jobs::trials(),

@@ -23,7 +23,7 @@ mod literals;
 
 /// Lowers all statements; variables and functions stand at the places that their ids say.
 pub fn lower(ast: &Ast, names: &Names, mode: Mode) -> (Model, Vec<Diagnostic>) {
-    let mut lowerer = Lowerer { names, diagnostics: Vec::new(), scopes: Vec::new(), mode, in_condition: false };
+    let mut lowerer = Lowerer { names, diagnostics: Vec::new(), scopes: Vec::new(), mode, in_condition: false, unknown_names: 0 };
     let variables = names.variables.iter().filter_map(|position| ast.statements.get(*position));
     let variables = variables.filter_map(|statement| lowerer.variable(statement)).collect();
     let functions = names.functions.iter().filter_map(|position| ast.statements.get(*position));
@@ -49,6 +49,8 @@ struct Lowerer<'a> {
     mode: Mode,
     /// Within a part of `where` that compares no column.
     in_condition: bool,
+    /// How many names were not known so far.
+    unknown_names: usize,
 }
 
 impl<'a> Lowerer<'a> {
@@ -121,10 +123,13 @@ impl<'a> Lowerer<'a> {
             }
         }
         self.scopes.push(scope);
+        let unknown = self.unknown_names;
         let body = self.expr(body);
         let scope = self.scopes.pop().expect("the scope was pushed above");
+        // a misspelt parameter is not unused as well
+        let is_spelt = self.unknown_names == unknown;
         for (parameter, used) in parameters.iter().zip(scope.used) {
-            if !used {
+            if !used && is_spelt {
                 self.diagnostics.push(faults::unused_parameter(parameter, owner));
             }
         }
@@ -323,7 +328,7 @@ impl<'a> Lowerer<'a> {
     /// Notes a fault; the expression becomes one of which nothing is known.
     fn refuse(&mut self, fault: Diagnostic) -> ExprKind {
         self.diagnostics.push(fault);
-        ExprKind::Literal(Value::Null)
+        UNKNOWN
     }
 
     fn keep<T>(&mut self, result: Result<T, Diagnostic>) -> Option<T> {
@@ -340,8 +345,9 @@ impl<'a> Lowerer<'a> {
             Some((Meaning::Native(native), _)) if functions_allowed => ExprKind::Literal(Value::Function(native_path(native))),
             Some((Meaning::Native(_) | Meaning::Function(_), defined)) => self.refuse(faults::function_as_value(span, name, defined)),
             Some((Meaning::Varied, defined)) => self.refuse(faults::reference_to_varied(span, name, defined)),
-            Some((Meaning::Unknown, _)) => ExprKind::Literal(Value::Null),
+            Some((Meaning::Unknown, _)) => UNKNOWN,
             None => {
+                self.unknown_names += 1;
                 let fault = match self.in_condition {
                     true => faults::unknown_name_in_condition(span, name),
                     false => faults::unknown_name(span, name, self.suggestion(name).as_deref()),
@@ -375,7 +381,7 @@ impl<'a> Lowerer<'a> {
         let kind = match callee {
             Some(Callable::Function(id)) => ExprKind::Call(id, arguments),
             Some(Callable::Native(native)) => ExprKind::Native(native, arguments),
-            None => ExprKind::Literal(Value::Null),
+            None => UNKNOWN,
         };
         Expr { span, kind }
     }
@@ -400,6 +406,7 @@ impl<'a> Lowerer<'a> {
             }
             None => {
                 let suggestion = self.names.nearest(name).map(str::to_owned);
+                self.unknown_names += 1;
                 self.diagnostics.push(faults::unknown_function(function, suggestion.as_deref()));
                 None
             }
@@ -410,7 +417,7 @@ impl<'a> Lowerer<'a> {
         let base = self.boxed(base);
         let kind = match self.keep(literals::index(index)) {
             Some(index) => ExprKind::Index(base, index),
-            None => ExprKind::Literal(Value::Null),
+            None => UNKNOWN,
         };
         Expr { span, kind }
     }
@@ -457,7 +464,7 @@ impl<'a> Lowerer<'a> {
         let mut inputs_lowered = self.list(inputs);
         let named = |default: &str| name.cloned().unwrap_or_else(|| default.into());
         let Some(function) = function else {
-            return Expr { span, kind: ExprKind::Literal(Value::Null) };
+            return Expr { span, kind: UNKNOWN };
         };
         if kind != ast::Iterate::Map && inputs.len() != 1 {
             let second = inputs.get(1).map_or(span, |input| input.span);
@@ -567,7 +574,8 @@ impl<'a> Lowerer<'a> {
             let (old, new) = (variables(&old), variables(&variable.expr));
             let differing = old.symmetric_difference(&new).filter_map(|id| model.variables.get(id.index()));
             let differing: Vec<&str> = differing.map(|variable| variable.name.as_ref()).collect();
-            if !differing.is_empty() {
+            // a reference that is misspelt is not missing as well
+            if !differing.is_empty() && self.unknown_names == 0 {
                 self.diagnostics.push(faults::update_changes_references(update.value.span, original.value.span, &differing));
             }
         }
@@ -653,6 +661,10 @@ fn refers(expr: &Expr) -> bool {
 }
 
 /// A literal number as an expression.
+/// In place of what is faulty: a parameter of no function. Nothing is known of it, so that it causes no further fault, and the model
+/// never runs.
+const UNKNOWN: ExprKind = ExprKind::Local { depth: u32::MAX, index: 0 };
+
 fn literal(span: Span, quantity: Quantity) -> Expr {
     Expr { span, kind: ExprKind::Literal(Value::Quantity(quantity)) }
 }

@@ -129,12 +129,18 @@ impl Collector {
 
     fn import(&mut self, names: &[Name], module: &[Name]) {
         let path = module.iter().map(|part| part.node.as_ref()).collect::<Vec<_>>().join(".");
+        let is_known = builtin::names(&path).next().is_some();
+        if let Some(first) = names.first().filter(|_| !is_known) {
+            self.diagnostics.push(faults::unknown_import(first, &path));
+        }
         for name in names {
             let meaning = match builtin::import(&path, &name.node) {
                 Some(Import::Function(_)) => Meaning::Native(NativeName { module: path.as_str().into(), name: name.node.clone() }),
                 Some(Import::Constant(value)) => Meaning::Constant(value),
                 None => {
-                    self.diagnostics.push(faults::unknown_import(name, &path));
+                    if is_known {
+                        self.diagnostics.push(faults::unknown_import(name, &path));
+                    }
                     Meaning::Unknown
                 }
             };

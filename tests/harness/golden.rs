@@ -22,6 +22,17 @@ pub fn cases(name: &str, folder: &str, render: fn(&Path, &str) -> String) -> Vec
     trials
 }
 
+/// One test for each case of a folder that has nothing to do with what is expected there.
+pub fn each(name: &str, folder: &str, test: fn(&Path, &str) -> Result<(), Failed>) -> Vec<Trial> {
+    let files = files_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
+    let cases = files.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "scl"));
+    let trial = |path: PathBuf| {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Trial::test(format!("{name}::{stem}"), move || test(&path, &std::fs::read_to_string(&path)?))
+    };
+    cases.map(trial).collect()
+}
+
 /// A diagnostic as text without colours: its place and message, then what is said of each place, notes and help.
 pub fn diagnostic_text(sources: &SourceMap, diagnostic: &Diagnostic) -> String {
     let severity = match diagnostic.severity {

@@ -26,6 +26,7 @@ pub fn trials() -> Vec<Trial> {
     let mut trials = golden::folder("check", checked);
     trials.extend(golden::folder("lint", linted));
     trials.extend(golden::folder("run", printed));
+    trials.extend(golden::folder("runs-here", printed));
     trials.extend(golden::folder("graph", drawn));
     trials
 }

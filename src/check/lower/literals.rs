@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use num_complex::Complex64;
 
-use super::{Lowerer, literal};
+use super::{Lowerer, UNKNOWN, literal};
 use crate::check::faults;
 use crate::diagnostic::{At, Diagnostic};
 use crate::model::{Expr, ExprKind};
@@ -27,14 +27,14 @@ impl<'a> Lowerer<'a> {
         let unit = unit.map_or(Some(Unit::NONE), |unit| self.unit(unit));
         let number = self.keep(number(span, digits, sign));
         let (Some(unit), Some(number)) = (unit, number) else {
-            return Expr { span, kind: ExprKind::Literal(Value::Null) };
+            return Expr { span, kind: UNKNOWN };
         };
         let Some(uncertainty) = uncertainty else {
             return literal(span, Quantity { number, unit });
         };
         let kind = match self.keep(uncertain(span, &number, uncertainty)) {
             Some((nominal, deviation)) => ExprKind::Uncertain { nominal, deviation, unit },
-            None => ExprKind::Literal(Value::Null),
+            None => UNKNOWN,
         };
         Expr { span, kind }
     }
@@ -63,7 +63,7 @@ impl<'a> Lowerer<'a> {
             None => None,
             Some(unit) => match self.unit(unit) {
                 Some(unit) => Some(unit),
-                None => return ExprKind::Literal(Value::Null),
+                None => return UNKNOWN,
             },
         };
         ExprKind::Series { name: name.node.clone(), elements: self.list(elements), unit }
@@ -77,7 +77,7 @@ impl<'a> Lowerer<'a> {
             return self.refuse(faults::unit_of_no_numbers(element.span, unit.span));
         }
         let unit = match unit.map(|unit| self.unit(unit)) {
-            Some(None) => return ExprKind::Literal(Value::Null),
+            Some(None) => return UNKNOWN,
             Some(Some(unit)) => unit,
             None => Unit::NONE,
         };
@@ -89,7 +89,7 @@ impl<'a> Lowerer<'a> {
         });
         match self.keep(array) {
             Some(array) => ExprKind::Literal(Value::Array(Arc::new(array))),
-            None => ExprKind::Literal(Value::Null),
+            None => UNKNOWN,
         }
     }
 }
