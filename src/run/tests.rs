@@ -13,11 +13,12 @@ use crate::diagnostic::{Fault, Severity, has_errors};
 use crate::eval;
 use crate::graph::Options;
 use crate::job::{Attempt, Cause, Manifest, Outcome, Timestamp, Usage};
-use crate::model::LoadKind;
+use crate::model::{LoadKind, Task};
 use crate::resources::Request;
 use crate::syntax;
 
 mod dimensions;
+mod literals;
 
 /// A variable; numbers are places of earlier ones.
 #[derive(Clone, Debug)]
