@@ -39,14 +39,19 @@ pub fn exponent(side: Side) -> Diagnostic {
     with_origin(fault.here(found(side)), side).help(divide(side.unit))
 }
 
-pub fn argument(function: &str, side: Side, expected: Unit) -> Diagnostic {
+/// `other` is a module with a function of this name that takes the argument.
+pub fn argument(function: &str, side: Side, expected: Unit, other: Option<&str>) -> Diagnostic {
     let message = if expected.is_dimensionless() {
         format!("`{function}` takes a number without dimension, not {}", spoken(side.unit))
     } else {
         format!("`{function}` takes {} here, not {}", spoken(expected), spoken(side.unit))
     };
     let fault = with_origin(Diagnostic::error("E0364", message, side.span).here(found(side)), side);
-    if expected.is_dimensionless() { fault.help(divide(side.unit)) } else { fault }
+    match other {
+        Some(module) => fault.help(format!("`{function}` of `{module}` takes units: `use {function} from {module}`")),
+        None if expected.is_dimensionless() => fault.help(divide(side.unit)),
+        None => fault,
+    }
 }
 
 pub fn print_conversion(side: Side, target: Span, to: Unit) -> Diagnostic {

@@ -4,7 +4,7 @@ use std::slice;
 use std::sync::Arc;
 
 use super::{Checker, Scope};
-use crate::builtin;
+use crate::builtin::{self, Native};
 use crate::check::faults;
 use crate::model::{AggregateKind, Callee, Expr, ExprKind, FunctionId, NativeName, NumberType, SumOp, Type, UnitType};
 use crate::source::{Span, Spanned};
@@ -33,10 +33,14 @@ impl Checker<'_> {
         let Some(native) = builtin::native(&name.module, &name.name) else { return Type::Any };
         let units: Vec<Option<Unit>> = types.iter().map(|ty| ty.unit().known()).collect();
         for (index, (expr, unit)) in given.iter().zip(&units).enumerate() {
-            let (Some(unit), Some(expected)) = (unit, native.takes(index, &units)) else { continue };
-            if UnitType::Like(*unit).conflict(UnitType::Like(expected)).is_some() {
-                let side = self.side(expr, *unit, scope);
-                self.say_of_dimensions(faults::dimensions::argument(&name.name, side, expected));
+            let refused = |native: &Native| {
+                let expected = native.takes(index, &units)?;
+                UnitType::Like((*unit)?).conflict(UnitType::Like(expected)).map(|(unit, _)| (unit, expected))
+            };
+            if let Some((unit, expected)) = refused(native) {
+                let side = self.side(expr, unit, scope);
+                let other = builtin::native(OF_UNITS, &name.name).filter(|other| refused(other).is_none()).map(|_| OF_UNITS);
+                self.say_of_dimensions(faults::dimensions::argument(&name.name, side, expected, other));
                 return Type::Any;
             }
         }
@@ -225,6 +229,9 @@ impl Checker<'_> {
         total.unwrap_or(Type::Any)
     }
 }
+
+/// The module whose functions take units where they have a meaning.
+const OF_UNITS: &str = "numpy";
 
 fn arity_text(arity: builtin::Arity) -> String {
     match (arity.min, arity.max) {

@@ -33,9 +33,8 @@ fn text() -> impl Strategy<Value = String> {
 
 /// Names that are no words of the language: those are printed without quotes, as `(map: 2, 4)` of a map, though a literal needs them.
 fn key() -> impl Strategy<Value = String> {
-    prop_oneof!["[a-z_][a-z0-9_]{0,5}", "(for|on|core|file|url)"].prop_filter("a word of the language", |word| {
-        syntax::lexer::lex(word).all(|lexeme| lexeme.token.is_name())
-    })
+    prop_oneof!["[a-z_][a-z0-9_]{0,5}", "(for|on|core|file|url)"]
+        .prop_filter("a word of the language", |word| syntax::lexer::lex(word).all(|lexeme| lexeme.token.is_name()))
 }
 
 /// Names of series are quoted where they have to be.
@@ -47,10 +46,13 @@ fn title() -> impl Strategy<Value = String> {
 fn column(len: usize) -> impl Strategy<Value = (Column, bool)> {
     let strings = (vec(option::of(text()), len - 1), text());
     prop_oneof![
-        (vec(option::of(any::<i64>()), len - 1), any::<i64>()).prop_map(|(ints, last)| (ints.into_iter().chain([Some(last)]).collect(), true)),
+        (vec(option::of(any::<i64>()), len - 1), any::<i64>())
+            .prop_map(|(ints, last)| (ints.into_iter().chain([Some(last)]).collect(), true)),
         (vec(option::of(float()), len - 1), float()).prop_map(|(floats, last)| (floats.into_iter().chain([Some(last)]).collect(), true)),
-        (vec(option::of(complex()), len - 1), complex()).prop_map(|(numbers, last)| (numbers.into_iter().chain([Some(last)]).collect(), true)),
-        (vec(option::of(any::<bool>()), len - 1), any::<bool>()).prop_map(|(bools, last)| (bools.into_iter().chain([Some(last)]).collect(), false)),
+        (vec(option::of(complex()), len - 1), complex())
+            .prop_map(|(numbers, last)| (numbers.into_iter().chain([Some(last)]).collect(), true)),
+        (vec(option::of(any::<bool>()), len - 1), any::<bool>())
+            .prop_map(|(bools, last)| (bools.into_iter().chain([Some(last)]).collect(), false)),
         strings.prop_map(|(mut strings, last)| {
             strings.push(Some(last));
             (Column::from_strings(strings.iter().map(Option::as_deref)).expect("short"), false)
@@ -59,7 +61,8 @@ fn column(len: usize) -> impl Strategy<Value = (Column, bool)> {
 }
 
 fn series(len: usize) -> impl Strategy<Value = Series> {
-    (column(len), unit(), title()).prop_map(|((data, numeric), unit, name)| Series::new(name.as_str(), data, if numeric { unit } else { Unit::NONE }))
+    (column(len), unit(), title())
+        .prop_map(|((data, numeric), unit, name)| Series::new(name.as_str(), data, if numeric { unit } else { Unit::NONE }))
 }
 
 fn table() -> impl Strategy<Value = Value> {
