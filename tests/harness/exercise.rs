@@ -78,7 +78,7 @@ pub fn evaluate(data: &[u8]) {
 /// Reads bytes as a value, a file of a kind, a part of a job directory or a unit, as the first byte says.
 pub fn decode(data: &[u8]) {
     let Some((selector, rest)) = data.split_first() else { return };
-    match selector % 8 {
+    match selector % 9 {
         0 => drop(codec::decode(rest).map(|value| survives(&value))),
         1 => document(rest, "json"),
         2 => document(rest, "yaml"),
@@ -86,6 +86,7 @@ pub fn decode(data: &[u8]) {
         4 => document(rest, "yaml.zz"),
         5 => attempt(rest, "task.json", |attempt| drop(attempt.description())),
         6 => attempt(rest, "manifest.json", |attempt| drop(attempt.manifest())),
+        7 => document(rest, "csv"),
         _ => drop(Unit::parse(&String::from_utf8_lossy(rest)).map(unit)),
     }
 }
@@ -241,11 +242,13 @@ fn document(data: &[u8], suffix: &str) {
     for kind in KINDS {
         let Ok(value) = io::load(kind, &path) else { continue };
         survives(&value);
-        let copy = directory.path().join("copy.yaml");
-        if io::save(&value, &copy).is_ok() {
-            let back = io::load(kind, &copy).unwrap_or_else(|fault| panic!("{value} is written as what cannot be read: {fault:?}"));
-            assert_eq!(value.to_string(), back.to_string(), "a value changes when it is written and read");
-            fs::remove_file(&copy).expect("what was written can be removed");
+        for name in ["copy.yaml", "copy.csv"] {
+            let copy = directory.path().join(name);
+            if io::save(&value, &copy).is_ok() {
+                let back = io::load(kind, &copy).unwrap_or_else(|fault| panic!("{value} is written as what cannot be read: {fault:?}"));
+                assert_eq!(value.to_string(), back.to_string(), "a value changes when it is written and read");
+                fs::remove_file(&copy).expect("what was written can be removed");
+            }
         }
     }
 }
