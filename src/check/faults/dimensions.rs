@@ -29,6 +29,13 @@ pub fn comparison(op: Comparison, [left, right]: [Side; 2]) -> Diagnostic {
     two_sides("E0361", format!("`{op}` cannot compare {} with {}", spoken(left.unit), spoken(right.unit)), left, right)
 }
 
+/// Not an error: numbers of different dimensions are unequal.
+pub fn equality(op: Comparison, [left, right]: [Side; 2]) -> Diagnostic {
+    let always = op == Comparison::NotEqual;
+    let message = format!("`{op}` is always {always} of {} and {}", spoken(left.unit), spoken(right.unit));
+    Diagnostic { severity: Severity::Warning, ..two_sides("W0621", message, left, right) }
+}
+
 pub fn branches([then, otherwise]: [Side; 2]) -> Diagnostic {
     let message = format!("one branch is {}, the other {}", spoken(then.unit), spoken(otherwise.unit));
     two_sides("E0362", message, then, otherwise)

@@ -235,17 +235,18 @@ impl Checker<'_> {
         match condition {
             Condition::Compare(_, op, left, right) => {
                 let types = [left, right].map(|operand| self.operand(operand, source, scope));
-                let ordered = !op.is_equality();
-                if let Some((first, second)) = types[0].unit().conflict(types[1].unit())
-                    && ordered
-                {
+                if let Some((first, second)) = types[0].unit().conflict(types[1].unit()) {
                     let sides = [(left, first), (right, second)].map(|(operand, unit)| match operand {
                         Operand::Column(column) => {
                             Side { span: column.span, unit, origin: self.column_origin(origin, &column.node, scope) }
                         }
                         Operand::Value(value) => self.side(value, unit, scope),
                     });
-                    self.say_of_dimensions(faults::dimensions::comparison(*op, sides));
+                    if op.is_equality() {
+                        self.say(faults::dimensions::equality(*op, sides));
+                    } else {
+                        self.say_of_dimensions(faults::dimensions::comparison(*op, sides));
+                    }
                 }
             }
             Condition::In(_, column, set) => {

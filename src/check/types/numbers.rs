@@ -97,7 +97,11 @@ impl Checker<'_> {
         let mismatch = !left_ty.is_any() && !right_ty.is_any() && left_ty.name() != right_ty.name();
         if mismatch {
             self.say(faults::comparison_mismatch(span, (left.span, &left_ty), (right.span, &right_ty)));
-        } else if !op.is_equality() {
+        } else if op.is_equality() {
+            if let Some(sides) = self.conflict((left, &left_ty), (right, &right_ty), scope) {
+                self.say(faults_of_dimensions::equality(op, sides));
+            }
+        } else {
             let unordered = |ty: &&Type| matches!(ty, Type::Bool | Type::Str | Type::Number { kind: NumberType::Complex, .. });
             if let Some(ty) = [&left_ty, &right_ty].into_iter().find(unordered) {
                 self.say(faults::comparison_order(span, op, ty));
