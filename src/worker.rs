@@ -66,8 +66,13 @@ pub fn exec(directory: &Path, evaluate: impl FnOnce(&Task, &[Input]) -> Result<V
         }
     };
     settle_in();
-    if let Err(error) = attempt.hold(&Holder::this_process(affinity())) {
-        eprintln!("scl exec: {error}");
+    let taken = attempt.take(&Holder::this_process(affinity()));
+    if let Some(message) = match taken {
+        Ok(true) => None,
+        Ok(false) => Some(format!("{directory:?} was begun already, or given up; every attempt is run once")),
+        Err(error) => Some(error.to_string()),
+    } {
+        eprintln!("scl exec: {message}");
         return Exit::Refused;
     }
     let run = Arc::new(Run::new(attempt, description.key));

@@ -151,10 +151,11 @@ impl Attempt {
         index.iter().map(|file| read_input(&directory, file)).collect()
     }
 
-    /// Notes that this process runs the attempt.
-    pub fn hold(&self, holder: &Holder) -> Result<(), FileError> {
+    /// Takes the attempt for a process, or for nobody; `false` when it is taken already. It is taken once: whoever comes later, be it a
+    /// process that was slow to begin or a driver that gave it up, knows by this.
+    pub fn take(&self, holder: &Holder) -> Result<bool, FileError> {
         let path = self.holder_path();
-        files::write(&path, &files::to_json(&path, FORMAT, holder)?)
+        files::claim(&path, &files::to_json(&path, FORMAT, holder)?)
     }
 
     /// The process that runs it, or ran it; nothing if none has begun to.

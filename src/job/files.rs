@@ -158,6 +158,23 @@ pub fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     replace(path, bytes, true).map_err(FileError::io("write", path))
 }
 
+/// Puts a file in place, all of it or nothing, if nothing of that name is there; of several who try, one succeeds.
+pub fn claim(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
+    let temporary = beside(path);
+    let linked = write_new(&temporary, bytes, false).and_then(|()| fs::hard_link(&temporary, path));
+    let _ = fs::remove_file(&temporary);
+    let claimed = match linked {
+        // a filesystem without links: the name is taken at once, its content follows
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => write_new(path, bytes, false),
+        linked => linked,
+    };
+    match claimed {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(FileError::io("write", path)(error)),
+    }
+}
+
 /// Puts a directory that was prepared under another name in place; `false` if one is there already.
 pub fn put_dir(prepared: &Path, path: &Path) -> Result<bool, FileError> {
     match fs::rename(prepared, path) {

@@ -39,6 +39,11 @@ impl Holder {
         Holder { host: host(), boot: boot(), pid, birth: birth(pid).unwrap_or(0), cpus }
     }
 
+    /// No process: of an attempt that is never to begin.
+    pub fn nobody() -> Self {
+        Holder { host: host(), boot: boot(), pid: 0, birth: 0, cpus: Vec::new() }
+    }
+
     /// Whether it still runs.
     pub fn life(&self) -> Life {
         if self.host != host() {
@@ -80,6 +85,7 @@ mod tests {
         assert_eq!(Holder { birth: own.birth + 1, ..own.clone() }.life(), Life::Over, "its number was given to another");
         assert_eq!(Holder { boot: "before".to_owned(), ..own.clone() }.life(), Life::Over);
         assert_eq!(Holder { pid: u32::MAX, ..own.clone() }.life(), Life::Over);
+        assert_eq!(Holder::nobody().life(), Life::Over);
         assert_eq!(Holder { host: "elsewhere".to_owned(), ..own }.life(), Life::Elsewhere);
     }
 

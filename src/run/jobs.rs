@@ -14,7 +14,7 @@ use super::{Batch, Program};
 use crate::batch::{BatchId, JobSpec, JobState, SubmitError, verdict};
 use crate::diagnostic::{Diagnostic, Fault};
 use crate::graph::TaskId;
-use crate::job::{self, Attempt, Cause, Description, Digest, FileError, InputDigest, Job, Manifest, Outcome};
+use crate::job::{self, Attempt, Cause, Description, Digest, FileError, Holder, InputDigest, Job, Manifest, Outcome};
 use crate::model::{ExprKind, Task, VarId};
 use crate::resources::Request;
 use crate::source::Span;
@@ -46,8 +46,18 @@ pub struct Jobs<'b> {
     batch: Batch<'b>,
     active: BTreeMap<BatchId, Active>,
     by_key: HashMap<Digest, BatchId>,
+    /// Of this run, by key: what failed is not tried again for the next task that computes the same.
+    failures: HashMap<Digest, Failure>,
     cancelled: bool,
     pub counts: Counts,
+}
+
+/// A job that failed.
+struct Failure {
+    id: BatchId,
+    job: Active,
+    cause: Cause,
+    diagnostics: Vec<Diagnostic>,
 }
 
 /// A job that is not over.
@@ -63,7 +73,15 @@ struct Active {
 impl<'b> Jobs<'b> {
     /// No jobs yet.
     pub fn new(program: Program, batch: Batch<'b>) -> Self {
-        Jobs { program, batch, active: BTreeMap::new(), by_key: HashMap::new(), cancelled: false, counts: Counts::default() }
+        Jobs {
+            program,
+            batch,
+            active: BTreeMap::new(),
+            by_key: HashMap::new(),
+            failures: HashMap::new(),
+            cancelled: false,
+            counts: Counts::default(),
+        }
     }
 
     /// Whether the user wants to stop: nothing more is to be submitted.
@@ -83,7 +101,7 @@ impl<'b> Jobs<'b> {
         for (task, prepared) in prepared {
             match self.take(task, &prepared, &mut pending) {
                 Ok(None) => {}
-                Ok(Some(value)) => settled.push((task, Done::Value(value))),
+                Ok(Some(done)) => settled.push((task, done)),
                 Err(error) => {
                     let variable = &self.program.model.variables[prepared.variable.index()];
                     settled.push((task, store_fault(&error, variable.name_span)));
@@ -94,15 +112,18 @@ impl<'b> Jobs<'b> {
         settled
     }
 
-    /// The value that is kept for a task, or nothing after the task was joined to a job: one of this run, one that an earlier
-    /// run left behind, or a new one.
-    fn take(&mut self, task: TaskId, prepared: &Prepared, pending: &mut Pending) -> Result<Option<Value>, FileError> {
+    /// The value that is kept for a task, or the failure that it shares, or nothing after the task was joined to a job: one of this run,
+    /// one that an earlier run left behind, or a new one.
+    fn take(&mut self, task: TaskId, prepared: &Prepared, pending: &mut Pending) -> Result<Option<Done>, FileError> {
         let digests: Vec<_> = prepared.inputs.iter().map(InputDigest::of).collect();
         let key = job::key(&prepared.task, &digests)?;
         let reusable = !self.batch.settings.fresh && !reads_files(&prepared.task);
         if let Some(value) = if reusable { self.kept(key)? } else { None } {
             self.counts.kept += 1;
-            return Ok(Some(value));
+            return Ok(Some(Done::Value(value)));
+        }
+        if let Some(failure) = self.failures.get(&key) {
+            return Ok(Some(Done::Failed(self.failure(prepared.variable, failure))));
         }
         let waiter = (task, prepared.variable);
         if self.share(key, waiter, pending) {
@@ -135,17 +156,27 @@ impl<'b> Jobs<'b> {
         }
     }
 
-    /// Joins a task to a job that a driver which is gone left running.
+    /// Joins a task to a job that a driver which is gone left running. One that it left before it began is given up, so that it never
+    /// begins.
     fn adopt(&mut self, key: Digest, prepared: &Prepared, waiter: (TaskId, VarId)) -> Result<bool, FileError> {
         let Some(attempt) = Job::at(&self.batch.settings.jobs, key).attempts()?.pop() else { return Ok(false) };
         if attempt.manifest().is_ok_and(|manifest| manifest.is_some()) {
             return Ok(false);
         }
         let spec = self.spec(key, prepared, self.request(prepared), attempt);
-        let found = self.batch.system.find(std::slice::from_ref(&spec)).into_iter().next();
-        let Some(Ok(Some(id))) = found else { return Ok(false) };
+        let mut found = self.find(&spec);
+        // it may have begun since
+        if found.is_none() && !spec.attempt.take(&Holder::nobody())? {
+            found = self.find(&spec);
+        }
+        let Some(id) = found else { return Ok(false) };
         self.watch(id, spec, vec![waiter]);
         Ok(true)
+    }
+
+    /// The batch system's job of an attempt.
+    fn find(&mut self, spec: &JobSpec) -> Option<BatchId> {
+        self.batch.system.find(std::slice::from_ref(spec)).into_iter().next()?.ok()?
     }
 
     fn begin(&self, key: Digest, prepared: &Prepared) -> Result<JobSpec, FileError> {
@@ -220,21 +251,28 @@ impl<'b> Jobs<'b> {
         };
         let Some(active) = self.active.remove(id) else { return Vec::new() };
         self.by_key.remove(&active.key);
-        match &result {
-            Ok(_) => self.counts.done += 1,
+        let tasks = active.tasks.clone();
+        match result {
+            Ok(value) => {
+                self.counts.done += 1;
+                tasks.into_iter().map(|(task, _)| (task, Done::Value(value.clone()))).collect()
+            }
             // that the user ended it is said once, of all
-            Err((Cause::Cancelled, _)) if self.cancelled => return failed_silently(&active),
-            Err(_) => self.counts.failed += 1,
+            Err((Cause::Cancelled, _)) if self.cancelled => tasks.into_iter().map(|(task, _)| (task, Done::Failed(Vec::new()))).collect(),
+            Err((cause, diagnostics)) => {
+                self.counts.failed += 1;
+                let key = active.key;
+                let failure = Failure { id: id.clone(), job: active, cause, diagnostics };
+                let failed = tasks.into_iter().map(|(task, variable)| (task, Done::Failed(self.failure(variable, &failure)))).collect();
+                self.failures.insert(key, failure);
+                failed
+            }
         }
-        let outcome = |(task, variable): (TaskId, VarId)| match &result {
-            Ok(value) => (task, Done::Value(value.clone())),
-            Err((cause, diagnostics)) => (task, Done::Failed(self.failure(variable, id, &active, cause, diagnostics))),
-        };
-        active.tasks.iter().copied().map(outcome).collect()
     }
 
     /// Source line, cause, log and its last lines.
-    fn failure(&self, id: VarId, job: &BatchId, active: &Active, cause: &Cause, diagnostics: &[Diagnostic]) -> Vec<Diagnostic> {
+    fn failure(&self, id: VarId, failure: &Failure) -> Vec<Diagnostic> {
+        let Failure { id: job, job: active, cause, diagnostics } = failure;
         let variable = &self.program.model.variables[id.index()];
         let log = active.attempt.stderr();
         let place = format!("job {job}, log {}", log.display());
@@ -284,10 +322,6 @@ impl Pending {
     fn of(&mut self, key: Digest) -> Option<&mut Vec<(TaskId, VarId)>> {
         self.places.get(&key).map(|place| &mut self.waiting[*place])
     }
-}
-
-fn failed_silently(active: &Active) -> Vec<(TaskId, Done)> {
-    active.tasks.iter().map(|(task, _)| (*task, Done::Failed(Vec::new()))).collect()
 }
 
 fn reads_files(task: &Task) -> bool {
