@@ -79,6 +79,11 @@ pub enum Completeness {
 /// Tells whether a text is complete.
 pub fn completeness(text: &str) -> Completeness {
     let layout = layout::layout(text);
+    // whatever stands on the lines behind an open quote is part of the string
+    let open = layout.tokens.iter().find(|lexeme| lexeme.token == Token::UnterminatedString).map(|open| open.end as usize);
+    if let Some(begun) = open.and_then(|end| text.get(..end)).filter(|begun| begun.len() < text.trim_end().len()) {
+        return completeness(begun);
+    }
     let reader = Reader::new(FileId::default(), text, &layout);
     let last = layout.pieces.len().saturating_sub(1);
     let bare = layout.pieces.len() == 1;
@@ -187,8 +192,10 @@ impl<'t> Reader<'t> {
     fn completeness(&self, piece: &Piece, is_last: bool, bare: bool) -> Completeness {
         let tokens = &self.layout.tokens[piece.tokens.clone()];
         if self.unfit(piece, tokens).is_some() {
-            let open = tokens.last().is_some_and(|last| matches!(last.token, Token::UnterminatedComment | Token::UnterminatedString));
-            return if open && is_last { Completeness::Incomplete { indent: 0 } } else { Completeness::Invalid };
+            let first = tokens.iter().position(|lexeme| lexeme.token.is_faulty());
+            let open = |at: usize| matches!(tokens[at].token, Token::UnterminatedComment | Token::UnterminatedString);
+            let only_open = first.is_some_and(|first| first + 1 == tokens.len() && open(first));
+            return if only_open && is_last { Completeness::Incomplete { indent: 0 } } else { Completeness::Invalid };
         }
         let Err(misfit) = parser::parse_piece(&self.builder, tokens, Start::Statement) else { return Completeness::Complete };
         let expression = bare.then(|| parser::parse_piece(&self.builder, tokens, Start::Expression).map_err(|misfit| misfit.at));

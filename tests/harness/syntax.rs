@@ -353,6 +353,8 @@ fn completeness() -> Result<(), Failed> {
         ("a = 1 +", incomplete(4)),
         ("1 +", incomplete(0)),
         ("x = 'abc", incomplete(0)),
+        ("x = 'abc\ndef\n\nghi", incomplete(0)),
+        ("x = ^ 'abc\ndef", Completeness::Invalid),
         ("x = 1 \"\"\" abc", incomplete(0)),
         ("a = )", Completeness::Invalid),
         ("a = ; b = 1", Completeness::Invalid),
