@@ -42,6 +42,8 @@ pub enum Stop {
     Needs(VarId),
     /// A variable is needed whose evaluation failed; it was said there.
     Failed(VarId, Span),
+    /// The user does not want to wait any longer.
+    Interrupted(Span),
 }
 
 impl From<Box<Diagnostic>> for Stop {
@@ -71,6 +73,12 @@ pub trait Variables: Sync {
 pub trait World: Send + Sync {
     /// Reads a value of a kind from a file.
     fn load(&self, kind: LoadKind, path: &str) -> Result<Value, Fault>;
+
+    /// Whether evaluation is to end early. It is asked before each call and each row, so it must be quick, and once it says so it must
+    /// go on saying so.
+    fn is_interrupted(&self) -> bool {
+        false
+    }
 }
 
 /// Writes values to files.
@@ -130,6 +138,7 @@ pub fn run(task: &Task, inputs: &[Input], world: &dyn World) -> Result<Value, Bo
         Stop::Fault(diagnostic) => diagnostic,
         Stop::Needs(id) => Box::new(missing_input(task, id, task.expr.span)),
         Stop::Failed(id, span) => Box::new(missing_input(task, id, span)),
+        Stop::Interrupted(span) => Box::new(Diagnostic::error("E0446", "evaluation was interrupted", span)),
     })
 }
 

@@ -96,6 +96,12 @@ impl TaskGraph {
         graph
     }
 
+    /// The same graph, of which only outputs are done for their own sake.
+    pub fn of_outputs(mut self) -> TaskGraph {
+        self.roots.clone_from(&self.outputs);
+        self
+    }
+
     fn connect(&mut self, model: &Model, options: Options) {
         let mut uses = Uses::new(&model.functions);
         for (index, variable) in model.variables.iter().enumerate() {

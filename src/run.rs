@@ -15,7 +15,7 @@ use crate::batch::BatchSystem;
 use crate::diagnostic::Diagnostic;
 use crate::eval::{Exporter, STACK_SIZE, World};
 use crate::graph::{TaskGraph, TaskId, TaskKind};
-use crate::model::Model;
+use crate::model::{Model, VarId};
 use crate::source::SourceMap;
 use crate::value::Value;
 
@@ -76,20 +76,23 @@ pub struct Summary {
     pub jobs_failed: usize,
     /// Results that were kept from earlier runs, or are shared by equal tasks.
     pub jobs_kept: usize,
+    /// The variables that have a value now.
+    pub values: Vec<(VarId, Value)>,
 }
 
 /// Runs everything that the roots of the graph need, on so many threads; each line is given away as soon as all before it are
 /// settled.
 ///
 /// Jobs have cores of their own from the batch system, and the threads share all cores of this process with them: what waits for
-/// jobs takes no core, and the system divides what is computed here at the same time. When the user stops the run, a thread that
-/// is in the middle of a task is left behind, for nothing can make it end but the end of the process.
+/// jobs takes no core, and the system divides what is computed here at the same time. When the user stops the run (which the batch
+/// tells, or else the world), a thread that is in the middle of a task is left behind: it ends at the next call or row of its
+/// evaluation when the world knows of the interrupt, and with the process when not.
 pub fn run(program: &Program, threads: usize, batch: Option<Batch>, line: &mut dyn FnMut(&str)) -> Summary {
     let shared = Arc::new(Shared::new(program, batch.is_some()));
     let mut jobs = batch.map(|batch| Jobs::new(program.clone(), batch));
     let workers = Workers::start(&shared, threads.clamp(1, program.graph.len().max(1)));
     shared.lead(jobs.as_mut(), workers.threads.is_empty(), line);
-    let interrupted = jobs.as_ref().is_some_and(Jobs::is_interrupted);
+    let interrupted = shared.is_interrupted(jobs.as_ref());
     if !interrupted {
         workers.join();
     }
@@ -232,14 +235,14 @@ impl Shared {
 
     /// What the leading thread does: prints, submits, polls, until everything is settled or the user stops it.
     fn lead(&self, mut jobs: Option<&mut Jobs>, alone: bool, line: &mut dyn FnMut(&str)) {
-        let mut pause = SHORTEST_PAUSE;
+        let mut pause = if jobs.is_some() { SHORTEST_PAUSE } else { LONGEST_PAUSE };
         loop {
             if alone {
                 self.work_alone();
             }
-            let (ready, over) = self.await_news(jobs.is_some().then_some(pause));
+            let (ready, over) = self.await_news(pause);
             self.print_settled(line);
-            if over || jobs.as_ref().is_some_and(|jobs| jobs.is_interrupted()) {
+            if over || self.is_interrupted(jobs.as_deref()) {
                 return;
             }
             if let Some(jobs) = jobs.as_deref_mut() {
@@ -250,13 +253,10 @@ impl Shared {
     }
 
     /// Waits until there is something to do, but for no longer than a pause; gives jobs to submit, and whether all is settled.
-    fn await_news(&self, pause: Option<Duration>) -> (Vec<TaskId>, bool) {
+    fn await_news(&self, pause: Duration) -> (Vec<TaskId>, bool) {
         let mut inner = self.lock();
         if !self.has_news(&inner) {
-            inner = match pause {
-                Some(pause) => self.news.wait_timeout(inner, pause).unwrap_or_else(PoisonError::into_inner).0,
-                None => self.news.wait(inner).unwrap_or_else(PoisonError::into_inner),
-            };
+            inner = self.news.wait_timeout(inner, pause).unwrap_or_else(PoisonError::into_inner).0;
         }
         (inner.state.take_ready_jobs(JOBS_AT_ONCE), inner.state.is_over())
     }
@@ -304,13 +304,27 @@ impl Shared {
         }
     }
 
+    /// Whether the user stopped it and nothing is to be waited for any longer.
+    fn is_interrupted(&self, jobs: Option<&Jobs>) -> bool {
+        jobs.map_or_else(|| self.performer.is_interrupted(), Jobs::is_interrupted)
+    }
+
+    fn values(&self) -> Vec<(VarId, Value)> {
+        let value = |task: TaskId| match self.graph.kind(task) {
+            TaskKind::Variable(id) | TaskKind::Merge(id) => Some((id, self.performer.results.get(task)?.clone()?)),
+            TaskKind::Chunk { .. } | TaskKind::Output(_) => None,
+        };
+        self.graph.tasks().filter_map(value).collect()
+    }
+
     fn summary(&self, interrupted: bool, counts: Counts) -> Summary {
         let failed = self.graph.roots().iter().any(|root| !matches!(self.performer.results.get(*root), Some(Some(_))));
         let mut diagnostics = std::mem::take(&mut self.lock().diagnostics);
         let place = |diagnostic: &Diagnostic| (diagnostic.span().file, diagnostic.span().start);
         // those of one place must not stand in the order in which threads happened to find them
         diagnostics.sort_by(|left, right| place(left).cmp(&place(right)).then_with(|| left.cmp(right)));
-        Summary { diagnostics, failed, interrupted, jobs_done: counts.done, jobs_failed: counts.failed, jobs_kept: counts.kept }
+        let Counts { done, failed: jobs_failed, kept } = counts;
+        Summary { diagnostics, failed, interrupted, jobs_done: done, jobs_failed, jobs_kept: kept, values: self.values() }
     }
 }
 

@@ -38,11 +38,12 @@ pub fn limit_threads(most: NonZeroUsize) {
 
 impl Evaluator<'_> {
     pub(super) fn call(&self, id: FunctionId, slots: &[Slot], span: Span) -> Result<Value, Stop> {
+        self.go_on(span)?;
         let function = &self.context.functions[id.index()];
         let env = Env { slots, outer: None };
         self.eval(&function.body, &env).map_err(|stop| match stop {
             Stop::Fault(diagnostic) => Stop::Fault(Box::new(diagnostic.label(span, format!("in this call of `{}`", function.name)))),
-            other @ (Stop::Needs(_) | Stop::Failed(..)) => other,
+            other @ (Stop::Needs(_) | Stop::Failed(..) | Stop::Interrupted(_)) => other,
         })
     }
 
@@ -54,9 +55,15 @@ impl Evaluator<'_> {
         Ok(native.call(arguments).at(span)?)
     }
 
+    /// Ends the evaluation when the user does not want to wait any longer: here is where programs spend their time.
+    fn go_on(&self, span: Span) -> Result<(), Stop> {
+        if self.context.world.is_interrupted() { Err(Stop::Interrupted(span)) } else { Ok(()) }
+    }
+
     fn apply(&self, function: &Callee, arguments: Vec<Value>, env: &Env) -> Result<Value, Stop> {
         match function {
-            Callee::Lambda { body, .. } => {
+            Callee::Lambda { body, span, .. } => {
+                self.go_on(*span)?;
                 let slots: Vec<Slot> = arguments.into_iter().map(Slot::Value).collect();
                 self.eval(body, &Env { slots: &slots, outer: Some(env) })
             }

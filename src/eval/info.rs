@@ -14,7 +14,7 @@ impl Evaluator<'_> {
         let value = match self.eval(expr, env) {
             Ok(value) => Some(value),
             Err(Stop::Fault(_) | Stop::Failed(..)) => None,
-            Err(stop @ Stop::Needs(_)) => return Err(stop),
+            Err(stop @ (Stop::Needs(_) | Stop::Interrupted(_))) => return Err(stop),
         };
         let mut facts = vec![
             ("name", name.map_or(Value::Null, |name| Value::Str(name.clone()))),

@@ -85,6 +85,11 @@ impl Performer {
         Performer { chunked, results: Results { graph: program.graph.clone(), slots }, program }
     }
 
+    /// Whether the user wants evaluation to end.
+    pub fn is_interrupted(&self) -> bool {
+        self.program.world.is_interrupted()
+    }
+
     /// Performs an interactive task; a panic becomes a fault of the task.
     pub fn perform(&self, task: TaskId) -> Done {
         let attempt = catch_unwind(AssertUnwindSafe(|| self.attempt(task)));
@@ -243,7 +248,7 @@ fn done(result: Result<Value, Stop>) -> Done {
     match result {
         Ok(value) => Done::Value(value),
         Err(Stop::Fault(fault)) => Done::Failed(vec![*fault]),
-        Err(Stop::Failed(..)) => Done::Failed(Vec::new()),
+        Err(Stop::Failed(..) | Stop::Interrupted(_)) => Done::Failed(Vec::new()),
         Err(Stop::Needs(id)) => Done::Needs(id),
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt::Write;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
 
@@ -253,4 +254,41 @@ fn what_waits_for_jobs_that_the_user_ends_is_not_begun() {
     assert!(summary.interrupted && summary.failed);
     assert_eq!(system.begun, ["v0".into()]);
     assert_eq!((summary.diagnostics.len(), summary.jobs_failed), (0, 0), "it was no failure");
+}
+
+/// Nothing can be read, and the user stops it once something was printed.
+#[derive(Default)]
+struct Stoppable(AtomicBool);
+
+impl World for Stoppable {
+    fn load(&self, _: LoadKind, path: &str) -> Result<Value, Fault> {
+        Err(Fault::new("E0000", path))
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn what_is_computed_here_ends_when_the_user_stops_it() {
+    let long = "map((x: sum(map((y: x + y), range(0, 1000, 1)))), range(0, 1000000, 1))";
+    let world = Arc::new(Stoppable::default());
+    let program = Program { world: world.clone(), ..compile(&format!("a = 1; b = {long}\nprint(a); print(sum(b)); print('last')")) };
+    let mut printed = Vec::new();
+    let summary = run(&program, 2, None, &mut |line| {
+        printed.push(line.to_owned());
+        world.0.store(true, Ordering::Relaxed);
+    });
+    assert!(summary.interrupted && summary.failed && summary.diagnostics.is_empty());
+    assert_eq!(printed.first().map(String::as_str), Some("1"));
+    // what was finished is known, and only that
+    assert!(summary.values.iter().any(|(id, _)| *id == VarId(0)) && !summary.values.iter().any(|(id, _)| *id == VarId(1)));
+    // the world is held by whoever still evaluates
+    drop(program);
+    let ended = (0..1000).any(|_| {
+        thread::sleep(Duration::from_millis(20));
+        Arc::strong_count(&world) == 1
+    });
+    assert!(ended, "a thread goes on");
 }
