@@ -17,13 +17,16 @@ use crate::eval::STACK_SIZE;
 use crate::graph::{self, TaskGraph};
 use crate::model::Model;
 use crate::report::{self, Style};
+use crate::session::Verdict;
 use crate::source::SourceMap;
 use crate::syntax;
 
 mod exec;
+mod execute;
 mod explain;
 mod format;
 mod read;
+mod repl;
 mod run;
 
 /// Compiler, interpreter and scheduler front of SCL, a small declarative workflow language with physical units.
@@ -54,6 +57,10 @@ enum Command {
         #[arg(long)]
         all: bool,
     },
+    /// Type statements and expressions, one at a time
+    ///
+    /// On a terminal with editing, completion (Tab) and a history; from a pipe as plain lines. `%help` in a session explains it.
+    Repl(repl::Arguments),
     /// Write programs in the usual form
     Fmt(format::Arguments),
     /// Say what a code means, with a wrong program and a right one
@@ -170,6 +177,7 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Check { input } => check(&input),
         Command::Graph { input, output, all } => draw(&input, output, all),
+        Command::Repl(arguments) => repl::run(&arguments),
         Command::Fmt(arguments) => format::run(&arguments),
         Command::Explain { code } => explain::run(code.as_deref()),
         Command::Exec { directory } => exec::exec(&directory),
@@ -285,12 +293,25 @@ impl Reporting {
 
     fn style(&self) -> Style {
         let terminal = io::stderr().is_terminal();
-        let color = match self.color {
+        Style { color: self.colour(terminal), unicode: terminal }
+    }
+
+    /// Whether to use colours, on a terminal or elsewhere.
+    fn colour(&self, terminal: bool) -> bool {
+        match self.color {
             When::Always => true,
             When::Never => false,
             When::Auto => terminal && std::env::var_os("NO_COLOR").is_none(),
-        };
-        Style { color, unicode: terminal }
+        }
+    }
+}
+
+/// The exit status of what went like this.
+fn status_of(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Well => 0,
+        Verdict::Failed => FAILED,
+        Verdict::Wrong => WRONG,
     }
 }
 

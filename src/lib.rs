@@ -14,6 +14,7 @@ pub mod ops;
 pub mod report;
 pub mod resources;
 pub mod run;
+pub mod session;
 pub mod source;
 pub mod store;
 pub mod syntax;

@@ -234,6 +234,11 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     TABLE.names().into_iter()
 }
 
+/// Every prefix, long names, symbols and aliases, in the order of the table.
+pub fn prefixes() -> impl Iterator<Item = &'static str> {
+    TABLE.prefix_names()
+}
+
 impl PartialEq for Unit {
     fn eq(&self, other: &Unit) -> bool {
         self.class == other.class

@@ -160,6 +160,11 @@ impl Table {
         self.prefixes.iter().map(|prefix| (prefix.scale.to_f64(), prefix.name))
     }
 
+    /// Every name of every prefix but the empty one.
+    pub(super) fn prefix_names(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.prefix_names.iter().map(|(name, _)| *name).filter(|name| !name.is_empty())
+    }
+
     /// Every name of every unit, in the order of the alphabet.
     pub(super) fn names(&self) -> Vec<&'static str> {
         let mut names: Vec<_> = self.index.keys().copied().collect();

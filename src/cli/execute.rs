@@ -1,0 +1,173 @@
+//! Running a checked program, with jobs if it asks for them: what `scl run` and `scl repl` share.
+
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use super::{Format, Reporting};
+use crate::batch::BatchSystem;
+use crate::batch::local::{Launcher, Local, Machine};
+use crate::check::Mode;
+use crate::diagnostic::{Diagnostic, Fault};
+use crate::eval;
+use crate::job::FileError;
+use crate::model::VarId;
+use crate::resources::Request;
+use crate::run::{self, Batch, JobSettings, Program, Summary};
+use crate::session::{Refused, Verdict};
+use crate::source::Spanned;
+use crate::store::{Lock, Store};
+
+/// The pause between two looks at a lock that another run holds.
+const LOCK_PAUSE: Duration = Duration::from_millis(50);
+
+/// How programs are run.
+#[derive(Debug, clap::Args)]
+pub(super) struct Settings {
+    /// Where jobs and their results are kept [default: .scl beside the program, or in the current directory]
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+    /// Compute anew what is kept from earlier runs
+    #[arg(long)]
+    fresh: bool,
+    /// Threads for tasks, and for large columns, of this process [default: one for each core that the process may use]
+    #[arg(long, short = 'j', value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Say nothing of jobs that end well
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// Runs programs.
+pub(super) struct Executor<'a> {
+    settings: &'a Settings,
+    reporting: &'a Reporting,
+    mode: Mode,
+    store: PathBuf,
+}
+
+impl<'a> Executor<'a> {
+    /// Keeps jobs, of which there are some in workflow mode only, in the directory of the settings, or else in one beside a program.
+    pub(super) fn new(settings: &'a Settings, reporting: &'a Reporting, mode: Mode, program: &Path) -> Self {
+        let beside = || program.parent().unwrap_or(Path::new("")).join(".scl");
+        let store = settings.store.clone().unwrap_or_else(beside);
+        settings.threads.into_iter().for_each(eval::limit_threads);
+        Executor { settings, reporting, mode, store: std::path::absolute(&store).unwrap_or(store) }
+    }
+
+    /// Runs a program and says for people what became of its jobs. `interrupted` is set when the user does not want to wait any longer;
+    /// without it this watches out for signals itself when there are jobs.
+    pub(super) fn run(
+        &self,
+        program: &Program,
+        interrupted: Option<&Arc<AtomicBool>>,
+        line: &mut dyn FnMut(&str),
+    ) -> Result<Summary, Refused> {
+        let requests = if self.mode == Mode::Workflow { requests(program) } else { Vec::new() };
+        let summary = match requests.first() {
+            None => run::run(program, self.threads(), None, line),
+            Some(first) => {
+                let unable = |fault: Fault| Refused { verdict: Verdict::Failed, diagnostics: vec![fault.at(first.span)] };
+                let system = Local::new(Launcher::this_program().map_err(unable)?, Machine::detect());
+                let too_large = too_large(&requests, &system);
+                if !too_large.is_empty() {
+                    return Err(Refused { verdict: Verdict::Wrong, diagnostics: too_large });
+                }
+                let interrupted = interrupted.map_or_else(watched, |flag| Ok(flag.clone())).map_err(unable)?;
+                self.with_jobs(program, system, &interrupted, line).map_err(|error| unable(unusable_store(&error)))?
+            }
+        };
+        self.say(&summary, !requests.is_empty());
+        Ok(summary)
+    }
+
+    fn threads(&self) -> usize {
+        self.settings.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)
+    }
+
+    fn with_jobs(
+        &self,
+        program: &Program,
+        mut system: Local,
+        interrupted: &AtomicBool,
+        line: &mut dyn FnMut(&str),
+    ) -> Result<Summary, FileError> {
+        let store = Store::open(&self.store)?;
+        let Some(_lock) = self.lock(&store, interrupted)? else { return Ok(Summary { interrupted: true, ..Summary::default() }) };
+        let settings = JobSettings { jobs: store.jobs().to_owned(), fresh: self.settings.fresh };
+        let batch = Batch { system: &mut system, settings, interrupted };
+        Ok(run::run(program, self.threads(), Some(batch), line))
+    }
+
+    /// Waits until no other run uses the store; nothing when the user does not want to wait.
+    fn lock(&self, store: &Store, interrupted: &AtomicBool) -> Result<Option<Lock>, FileError> {
+        let mut said = self.reporting.format == Format::Json;
+        while !interrupted.load(Ordering::Relaxed) {
+            match store.lock()? {
+                Ok(lock) => return Ok(Some(lock)),
+                Err(owner) if !std::mem::replace(&mut said, true) => eprintln!("waiting for {owner}, which uses the same store"),
+                Err(_) => thread::sleep(LOCK_PAUSE),
+            }
+        }
+        Ok(None)
+    }
+
+    /// One line about the jobs of a run, for people.
+    fn say(&self, summary: &Summary, had_jobs: bool) {
+        let Summary { jobs_done, jobs_failed, jobs_kept, .. } = summary;
+        if self.reporting.format == Format::Json {
+            return;
+        }
+        if !self.settings.quiet && jobs_done + jobs_failed + jobs_kept > 0 {
+            eprintln!("jobs: {jobs_done} done, {jobs_failed} failed, {jobs_kept} kept");
+        }
+        match (summary.interrupted, had_jobs) {
+            (true, true) => eprintln!("interrupted: no job goes on; what was finished is kept in {}", self.store.display()),
+            (true, false) => eprintln!("interrupted"),
+            (false, _) => {}
+        }
+    }
+}
+
+/// What the variables ask for that are going to be computed.
+fn requests(program: &Program) -> Vec<&Spanned<Request>> {
+    let needed = program.graph.reachable();
+    let variables = program.model.variables.iter().enumerate();
+    let variables = variables.filter(|(index, _)| needed[program.graph.of_variable(VarId(*index as u32)).index()]);
+    variables.filter_map(|(_, variable)| variable.request.as_ref()).collect()
+}
+
+/// A flag that is set when the user wants the run to end.
+fn watched() -> Result<Arc<AtomicBool>, Fault> {
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in heeded() {
+        signal_hook::flag::register(signal, interrupted.clone()).map_err(unwatchable)?;
+    }
+    Ok(interrupted)
+}
+
+/// The signals by which users end programs. What was ignored before this program began (by `nohup`, or for a process in the background)
+/// stays ignored.
+pub(super) fn heeded() -> impl Iterator<Item = i32> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok()).unwrap_or(0);
+    [SIGINT, SIGTERM, SIGHUP].into_iter().filter(move |signal| ignored >> (signal - 1) & 1 == 0)
+}
+
+pub(super) fn unwatchable(error: std::io::Error) -> Fault {
+    Fault::new("E0904", format!("signals cannot be handled: {error}"))
+}
+
+fn unusable_store(error: &FileError) -> Fault {
+    Fault::new("E0703", format!("the store cannot be used: {error}")).help("choose a directory that can be written with `--store`")
+}
+
+/// Requests that this machine can never satisfy are refused before anything runs.
+fn too_large(requests: &[&Spanned<Request>], system: &dyn BatchSystem) -> Vec<Diagnostic> {
+    requests.iter().filter_map(|request| Some(system.check(&request.node).err()?.at(request.span))).collect()
+}
