@@ -27,8 +27,12 @@ mod jobs;
 mod programs;
 #[path = "harness/robust.rs"]
 mod robust;
+#[path = "harness/session.rs"]
+mod session;
 #[path = "harness/syntax.rs"]
 mod syntax;
+#[path = "harness/terminal.rs"]
+mod terminal;
 
 fn main() -> std::process::ExitCode {
     let arguments = libtest_mimic::Arguments::from_args();
@@ -43,6 +47,8 @@ fn main() -> std::process::ExitCode {
         examples::trials(),
         fuzz::trials(),
         explain::trials(),
+        session::trials(),
+        terminal::trials(),
     ];
     libtest_mimic::run(&arguments, rooms.into_iter().flatten().collect()).exit_code()
 }

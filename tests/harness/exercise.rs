@@ -16,6 +16,7 @@ use scl::job::Attempt;
 use scl::model::{Child, Expr, ExprKind, Function, FunctionId, LoadKind, Model, Output};
 use scl::report::{self, Style};
 use scl::run::{self, Program};
+use scl::session;
 use scl::source::{FileId, SourceMap};
 use scl::syntax;
 use scl::units::Unit;
@@ -56,6 +57,7 @@ pub fn program(data: &[u8]) {
         }
     }
     let _ = syntax::completeness(&text);
+    coloured(&text);
     let _ = syntax::parse_parameter(FileId::default(), &text);
 }
 
@@ -284,4 +286,17 @@ fn unit(unit: Unit) {
         let _ = unit.conversion(other);
     }
     let _ = (unit.root_factor(), unit.dimension(), unit.multiply(unit), unit.divide(unit), unit.power(0.5));
+}
+
+/// Colours change nothing of a text, wherever the cursor stands.
+fn coloured(text: &str) {
+    if text.contains('\x1b') {
+        return;
+    }
+    let coloured = session::highlight(text, text.len() / 2);
+    let parts = coloured
+        .split('\x1b')
+        .enumerate()
+        .map(|(index, part)| if index == 0 { part } else { part.split_once('m').map_or("", |(_, rest)| rest) });
+    assert_eq!(parts.collect::<String>(), text, "colours change the text");
 }

@@ -16,8 +16,7 @@ pub fn folder(name: &str, render: fn(&Path, &str) -> String) -> Vec<Trial> {
 /// The same for the cases of any folder of the project; the names of the tests begin with `name`.
 pub fn cases(name: &str, folder: &str, render: fn(&Path, &str) -> String) -> Vec<Trial> {
     let files = files_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
-    let cases = files.iter().filter(|path| path.extension().is_some_and(|extension| extension == "scl"));
-    let mut trials: Vec<Trial> = cases.map(|path| case(name, path.clone(), render)).collect();
+    let mut trials: Vec<Trial> = files_of_folder(folder, "scl").into_iter().map(|path| case(name, path, render)).collect();
     trials.push(Trial::test(format!("{name}::has no orphans"), move || no_orphans(&files)));
     trials
 }
@@ -56,6 +55,12 @@ fn place(sources: &SourceMap, diagnostic: &Diagnostic) -> String {
         let (line, column) = file.position(span.start);
         format!("{}:{line}:{column}", file.name)
     })
+}
+
+/// The files of a folder of the project with a suffix, sorted.
+pub fn files_of_folder(folder: &str, suffix: &str) -> Vec<PathBuf> {
+    let files = files_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder));
+    files.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == suffix)).collect()
 }
 
 fn files_of(folder: &Path) -> Vec<PathBuf> {
