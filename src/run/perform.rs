@@ -109,7 +109,11 @@ impl Performer {
     }
 
     fn run(&self, task: &Task, inputs: &[Input]) -> Done {
-        done(eval::run(task, inputs, &*self.program.world).map_err(Stop::from))
+        match eval::run(task, inputs, &*self.program.world) {
+            // the user knows
+            Err(_) if self.is_interrupted() => Done::Failed(Vec::new()),
+            result => done(result.map_err(Stop::from)),
+        }
     }
 
     fn context(&self) -> Context<'_> {

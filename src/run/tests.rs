@@ -274,7 +274,11 @@ impl World for Stoppable {
 fn what_is_computed_here_ends_when_the_user_stops_it() {
     let long = "map((x: sum(map((y: x + y), range(0, 1000, 1)))), range(0, 1000000, 1))";
     let world = Arc::new(Stoppable::default());
-    let program = Program { world: world.clone(), ..compile(&format!("a = 1; b = {long}\nprint(a); print(sum(b)); print('last')")) };
+    let text = format!(
+        "a = 1; b = {long}\nr = range(0, 1000000, 1); c = {} in 2 chunks\nprint(a); print(sum(b), sum(c)); print('last')",
+        long.replace("range(0, 1000000, 1)", "r")
+    );
+    let program = Program { world: world.clone(), ..compile(&text) };
     let mut printed = Vec::new();
     let summary = run(&program, 2, None, &mut |line| {
         printed.push(line.to_owned());
