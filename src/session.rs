@@ -28,6 +28,7 @@ pub use terminal::Terminal;
 pub use vocabulary::Vocabulary;
 
 mod complete;
+mod description;
 mod faults;
 mod help;
 mod highlight;

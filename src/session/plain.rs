@@ -2,7 +2,9 @@
 
 use std::io::{self, BufRead};
 
-use super::{Lines, Next, Session, faults, input};
+use super::input::{self, Input};
+use super::{Lines, Next, Session, faults};
+use crate::source::FileId;
 use crate::syntax::Completeness;
 use crate::syntax::lexer::lex;
 use crate::syntax::token::Token;
@@ -41,6 +43,22 @@ impl<R: BufRead> Plain<R> {
         // what is missing at the end is said of the text as it is
         Ok((!text.is_empty()).then_some(text))
     }
+}
+
+/// The inputs that a text consists of which was typed or pasted as one. It is one if it can be; otherwise it is as many as a pipe would
+/// make of it, provided that each of them is sound by itself: so statements and bare expressions may be pasted together.
+pub fn split(text: &str) -> Vec<String> {
+    let is_sound = |text: &str| match input::read(FileId::default(), text) {
+        Input::Faulty(_) => false,
+        Input::Magic => !text.trim().contains('\n'),
+        Input::Nothing | Input::Program(_) => true,
+    };
+    if is_sound(text) {
+        return vec![text.to_owned()];
+    }
+    let mut plain = Plain::new(text.as_bytes());
+    let parts: Vec<String> = std::iter::from_fn(|| plain.read().ok().flatten()).collect();
+    if parts.iter().all(|part| is_sound(part)) { parts } else { vec![text.to_owned()] }
 }
 
 /// How many brackets are open at the end of a line, less those that it closes of others; nothing when a string or comment goes on.
@@ -87,6 +105,20 @@ mod tests {
             "b\n".to_owned(),
         ];
         assert_eq!(inputs(&parts.concat()), parts);
+    }
+
+    #[test]
+    fn what_was_pasted_is_as_few_inputs_as_possible() {
+        for (text, parts) in [
+            ("a = 1\nb = 2", &["a = 1\nb = 2"][..]),
+            ("a = 1\nb = (2,\n3)\na + b\n%hist", &["a = 1\n", "b = (2,\n3)\n", "a + b\n", "%hist"]),
+            ("a = 1\n  on 1 core", &["a = 1\n  on 1 core"]),
+            ("a = 1\na\nb = * 2", &["a = 1\na\nb = * 2"]),
+            ("%new\na = 1", &["%new\n", "a = 1"]),
+            ("", &[""]),
+        ] {
+            assert_eq!(split(text), parts, "{text}");
+        }
     }
 
     #[test]

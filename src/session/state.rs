@@ -8,14 +8,14 @@ use std::sync::Arc;
 use super::input::{self, Input};
 use super::magic::{self, Magic};
 use super::vocabulary::Vocabulary;
-use super::{Answer, Computation, Engine, Refused, Screen, Verdict, faults};
+use super::{Answer, Computation, Engine, Refused, Screen, Verdict, description, faults};
 use crate::check::{self, Mode};
 use crate::diagnostic::{Diagnostic, Severity, has_errors};
 use crate::graph::{Options, TaskGraph, Uses};
 use crate::model::{ExprKind, Model, Type, VarId};
 use crate::source::{FileId, SourceMap, Span, Spanned};
+use crate::syntax;
 use crate::syntax::ast::{Ast, Binding, Parameter, Statement, StatementKind};
-use crate::syntax::{self};
 use crate::value::Value;
 
 /// A model that grows by inputs.
@@ -294,7 +294,7 @@ impl Session {
             return self.refuse(&diagnostics, screen);
         }
         if let Some(variable) = model.variables.last() {
-            screen.answer(&format!("{}\n", described(&variable.ty)));
+            screen.answer(&format!("{}\n", description::of(&variable.ty)));
         }
         screen.report(&diagnostics, &self.sources);
         Verdict::Well
@@ -322,22 +322,4 @@ fn nameless(parameter: Parameter) -> Statement {
     let name = Spanned::new(Arc::from("%type"), span);
     let binding = Binding { name, value: parameter.value, non_strict: None, resources: None };
     Statement { span, kind: StatementKind::Variable(binding) }
-}
-
-/// A type with what is known of its size and members.
-fn described(ty: &Type) -> String {
-    let counted = |len: &Option<usize>, what: &str| match len {
-        Some(1) => format!(", 1 {what}"),
-        Some(len) => format!(", {len} {what}s"),
-        None => String::new(),
-    };
-    match ty {
-        Type::Series { len, .. } => format!("{ty}{}", counted(len, "element")),
-        Type::Table { columns, len } => {
-            let columns = columns.iter().flat_map(|columns| columns.iter()).map(|(name, _)| name.as_ref());
-            let columns = columns.collect::<Vec<_>>().join(", ");
-            format!("{ty}{}{}", counted(len, "row"), if columns.is_empty() { columns } else { format!(", columns {columns}") })
-        }
-        _ => ty.to_string(),
-    }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::fs::DirBuilder;
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
@@ -19,7 +20,7 @@ use rustyline::{
 };
 
 use super::vocabulary::Vocabulary;
-use super::{Candidate, Lines, Next, Session, complete, faults, highlight, input};
+use super::{Candidate, Lines, Next, Session, complete, faults, highlight, input, plain};
 use crate::diagnostic::Diagnostic;
 
 /// Stands before an input.
@@ -37,6 +38,8 @@ pub struct Terminal {
     /// Where inputs are remembered; `None` when that is not possible.
     history: Option<PathBuf>,
     trouble: Option<Diagnostic>,
+    /// What was pasted with an earlier input and is not taken yet.
+    pasted: VecDeque<String>,
 }
 
 impl Terminal {
@@ -52,7 +55,7 @@ impl Terminal {
         for newline in [KeyEvent(KeyCode::Enter, Modifiers::NONE), KeyEvent::ctrl('J'), KeyEvent::ctrl('M')] {
             editor.bind_sequence(newline, EventHandler::Conditional(Box::new(Continue)));
         }
-        let mut terminal = Terminal { editor, history, trouble };
+        let mut terminal = Terminal { editor, history, trouble, pasted: VecDeque::new() };
         let loaded = terminal.history.as_deref().map_or(Ok(()), |path| load(&mut terminal.editor, path));
         terminal.heed(loaded);
         Ok(terminal)
@@ -82,13 +85,17 @@ impl Lines for Terminal {
         if let Some(trouble) = self.trouble.take() {
             return Next::Trouble(Box::new(trouble));
         }
+        if let Some(text) = self.pasted.pop_front() {
+            return Next::Text(text);
+        }
         if let Some(assistant) = self.editor.helper_mut() {
             assistant.vocabulary = session.vocabulary();
         }
         match self.editor.readline(PROMPT) {
             Ok(text) => {
                 self.remember(&text);
-                Next::Text(text)
+                self.pasted.extend(plain::split(&text));
+                self.pasted.pop_front().map_or(Next::Dropped, Next::Text)
             }
             Err(ReadlineError::Interrupted | ReadlineError::Signal(_)) => Next::Dropped,
             Err(ReadlineError::Eof) => Next::End,

@@ -18,9 +18,10 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 12] = [
+    let tests: [(&str, Test); 13] = [
         ("prompts, and results behind a mark", results),
         ("an input goes on while it is not complete", continued),
+        ("several inputs can be pasted", pasted),
         ("an empty line ends what is not complete", given_up),
         ("Tab completes names, columns and units", completed),
         ("two Tabs list what there is", listed),
@@ -180,6 +181,17 @@ fn continued() -> Result<(), Failed> {
     desk.enter("s", "Output > (T: 1.0, 2.0, 3.0) [kelvin]")?;
     desk.press("y = 1 +\r2\ry\r")?;
     desk.ends_with(&["Input > y = 1 +", "            2", "Input > y", "Output > 3", "Input >"])?;
+    desk.leave()
+}
+
+fn pasted() -> Result<(), Failed> {
+    let place = Place::new();
+    let mut desk = Desk::at(&place)?;
+    // as terminals mark what is pasted
+    desk.press("\x1b[200~a = 1 [m]\nb = 2 * a\nb\nb [cm]\x1b[201~\r")?;
+    desk.ends_with(&["Output > 2 [meter]", "Output > 200.0 [centimeter]", "Input >"])?;
+    desk.press("c = 1\rc\r")?;
+    desk.ends_with(&["Input > c = 1", "Input > c", "Output > 1", "Input >"])?;
     desk.leave()
 }
 
