@@ -273,6 +273,11 @@ fn most_important(diagnostics: &[Diagnostic]) -> Vec<Diagnostic> {
 impl Reporting {
     /// Diagnostics go to stderr, for people no more than they read; JSON always is there, also when there is nothing to say.
     fn report(&self, diagnostics: &[Diagnostic], sources: &SourceMap) {
+        self.report_with(diagnostics, sources, "scl explain");
+    }
+
+    /// The same where something else explains codes.
+    fn report_with(&self, diagnostics: &[Diagnostic], sources: &SourceMap, explains: &str) {
         if self.format == Format::Json {
             eprintln!("{}", report::json(diagnostics, sources));
         } else if !diagnostics.is_empty() {
@@ -286,7 +291,7 @@ impl Reporting {
             if io::stderr().is_terminal()
                 && let Some(first) = shown.iter().min_by_key(|diagnostic| diagnostic.severity)
             {
-                eprintln!("\n`scl explain {}` says more", first.code);
+                eprintln!("\n`{explains} {}` says more", first.code);
             }
         }
     }

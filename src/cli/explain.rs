@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use super::{WRONG, print, unwritable};
 use crate::diagnostic::Diagnostic;
-use crate::diagnostic::pages::{self, Page, Part};
+use crate::diagnostic::pages;
 use crate::report::{self, Style};
 use crate::source::{FileId, SourceMap, Span};
 
@@ -13,7 +13,7 @@ pub(super) fn run(code: Option<&str>) -> ExitCode {
     let text = match code {
         None => pages::pages().map(|page| format!("{}  {}\n", page.code, page.title)).collect(),
         Some(code) => match pages::page(code) {
-            Some(page) => shown(&page),
+            Some(page) => page.text(),
             None => {
                 eprint!("{}", report::text(&[unknown(code)], &SourceMap::new(), Style::default()));
                 return ExitCode::from(WRONG);
@@ -21,23 +21,6 @@ pub(super) fn run(code: Option<&str>) -> ExitCode {
         },
     };
     ExitCode::from(print(&text).map_or_else(|error| unwritable(&error), |()| 0))
-}
-
-/// A page for a terminal.
-fn shown(page: &Page) -> String {
-    let parts = page.parts().into_iter().map(|part| match part {
-        Part::Text(text) => format!("\n{text}\n"),
-        Part::Wrong { mode: None, program } => block("Wrong:", program),
-        Part::Wrong { mode: Some(mode), program } => block(&format!("Wrong with `--mode {mode}`:"), program),
-        Part::File { name, content } => block(&format!("The file {name}:"), content),
-        Part::Right { program } => block("Right:", program),
-    });
-    std::iter::once(format!("{}: {}\n", page.code, page.title)).chain(parts).collect()
-}
-
-fn block(heading: &str, lines: &str) -> String {
-    let indented = lines.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") });
-    format!("\n{heading}\n\n{}", indented.collect::<String>())
 }
 
 fn unknown(code: &str) -> Diagnostic {

@@ -96,7 +96,7 @@ impl Screen for Console<'_> {
     }
 
     fn report(&mut self, diagnostics: &[Diagnostic], sources: &SourceMap) {
-        self.reporting.report(diagnostics, sources);
+        self.reporting.report_with(diagnostics, sources, "%help");
     }
 }
 

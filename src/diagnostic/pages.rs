@@ -93,6 +93,18 @@ impl Page {
         Page { code, title: title.trim_start_matches("# "), body }
     }
 
+    /// The whole page for a terminal, programs indented by four blanks.
+    pub fn text(&self) -> String {
+        let parts = self.parts().into_iter().map(|part| match part {
+            Part::Text(text) => format!("\n{text}\n"),
+            Part::Wrong { mode: None, program } => block("Wrong:", program),
+            Part::Wrong { mode: Some(mode), program } => block(&format!("Wrong with `--mode {mode}`:"), program),
+            Part::File { name, content } => block(&format!("The file {name}:"), content),
+            Part::Right { program } => block("Right:", program),
+        });
+        std::iter::once(format!("{}: {}\n", self.code, self.title)).chain(parts).collect()
+    }
+
     /// Paragraphs, programs and files, in their order.
     pub fn parts(&self) -> Vec<Part> {
         let mut parts = Vec::new();
@@ -110,6 +122,11 @@ impl Page {
         }
         parts
     }
+}
+
+fn block(heading: &str, lines: &str) -> String {
+    let indented = lines.lines().map(|line| if line.is_empty() { "\n".to_owned() } else { format!("    {line}\n") });
+    format!("\n{heading}\n\n{}", indented.collect::<String>())
 }
 
 /// The block behind three backquotes, and what follows it; no part when its head is none of those above.

@@ -6,6 +6,7 @@
 use super::vocabulary::Vocabulary;
 use super::{input, magic};
 use crate::builtin;
+use crate::diagnostic::pages;
 use crate::syntax::layout::layout;
 use crate::syntax::lexer::{Lexeme, comments};
 use crate::syntax::token::Token;
@@ -116,7 +117,11 @@ fn of_magic(before: &str) -> Completion {
     };
     let argument = before.len() - before.get(name_end..).unwrap_or_default().trim_start().len();
     match before.get(start..name_end) {
-        Some("help") => Completion::of(before, argument, super::help::names().chain(all_imports())),
+        Some("help") => {
+            // an empty word would offer them all
+            let codes = pages::pages().map(|page| page.code).filter(|_| argument < before.len());
+            Completion::of(before, argument, super::help::names().chain(all_imports()).chain(codes))
+        }
         Some("load") => files::complete(before, argument),
         _ => Completion::default(),
     }

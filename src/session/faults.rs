@@ -27,7 +27,8 @@ pub fn missing_path(span: Span) -> Diagnostic {
 
 pub fn unknown_topic(span: Span, topic: &str, known: &[&str]) -> Diagnostic {
     let fault = Diagnostic::error("E0853", format!("there is no help on `{topic}`"), span);
-    let topics = format!("there are texts on {}, and on each function that can be imported", known.join(", "));
+    let topics =
+        format!("there are texts on {}, on each function that can be imported, and on each code of a diagnostic", known.join(", "));
     match nearest(topic, known.iter().copied()) {
         Some(meant) => fault.note(topics).help(format!("did you mean `%help {meant}`?")),
         None => fault.help(topics),

@@ -1,9 +1,10 @@
-//! What `%help` explains: topics, with examples that a test runs, and every function that can be imported.
+//! What `%help` explains: topics, with examples that a test runs, every function that can be imported, and the codes of diagnostics.
 
 use std::fmt::Write;
 
 use super::magic::MAGICS;
 use crate::builtin;
+use crate::diagnostic::pages;
 
 /// A text of the help.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     TOPICS.iter().map(|topic| topic.name).chain(["magics"])
 }
 
-/// The help on a topic or an imported function, or an overview; `None` when there is none. The beginning of one topic's name will do.
+/// The help on a topic, an imported function or a code, or an overview; `None` when there is none. The beginning of one topic's name will do.
 pub fn text(asked: &str) -> Option<String> {
     match asked {
         "" => return Some(overview()),
@@ -47,6 +48,9 @@ pub fn text(asked: &str) -> Option<String> {
     }
     if let Some(topic) = TOPICS.iter().find(|topic| topic.name == asked) {
         return Some(topic.text.to_owned());
+    }
+    if let Some(page) = pages::page(asked) {
+        return Some(page.text());
     }
     let functions = functions(asked);
     if !functions.is_empty() {
@@ -65,7 +69,8 @@ fn overview() -> String {
         let _ = writeln!(out, "    %help {:<10} {}", topic.name, topic.title);
     }
     let _ = writeln!(out, "    %help {:<10} what begins with `%`", "magics");
-    let _ = writeln!(out, "    %help {:<10} a function that can be imported, such as `exp`\n", "NAME");
+    let _ = writeln!(out, "    %help {:<10} a function that can be imported, such as `exp`", "NAME");
+    let _ = writeln!(out, "    %help {:<10} what a diagnostic means\n", "E0201");
     out.push_str("Tab completes names, units, columns and files. Ctrl-C clears the line or ends a computation, Ctrl-D leaves.\n");
     out
 }

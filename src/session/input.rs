@@ -2,7 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, has_errors};
 use crate::source::FileId;
-use crate::syntax::ast::{Parameter, Statement, StatementKind};
+use crate::syntax::ast::{Ast, Parameter, Statement, StatementKind};
 use crate::syntax::layout::layout;
 use crate::syntax::lexer::lex;
 use crate::syntax::token::Token;
@@ -19,7 +19,7 @@ pub enum Input {
     /// Something for the session itself.
     Magic,
     /// Statements; a bare expression is a print of it.
-    Program(Vec<Statement>),
+    Program(Ast),
     /// None of them.
     Faulty(Vec<Diagnostic>),
 }
@@ -56,10 +56,10 @@ pub fn read(file: FileId, text: &str) -> Input {
     }
     let (program, faults) = syntax::parse(file, text);
     if !has_errors(&faults) {
-        return if program.statements.is_empty() { Input::Nothing } else { Input::Program(program.statements) };
+        return if program.statements.is_empty() { Input::Nothing } else { Input::Program(program) };
     }
     match syntax::parse_parameter(file, text) {
-        (Some(parameter), _) => Input::Program(vec![print(parameter)]),
+        (Some(parameter), _) => Input::Program(Ast { statements: vec![print(parameter)], ..program }),
         (None, others) => Input::Faulty(clearer(text, faults, others)),
     }
 }

@@ -47,7 +47,7 @@ enum Kind {
 
 /// All magics.
 pub const MAGICS: &[Entry] = &[
-    Entry { names: &["help"], argument: "[topic]", doc: "Explain a topic or a function", kind: Kind::Help },
+    Entry { names: &["help"], argument: "[topic]", doc: "Explain a topic, a function or a code", kind: Kind::Help },
     Entry { names: &["hist", "history"], argument: "", doc: "Show the accepted statements", kind: Kind::History },
     Entry { names: &["load"], argument: "'file'", doc: "Take the statements of a program", kind: Kind::Load },
     Entry { names: &["new"], argument: "", doc: "Begin an empty model", kind: Kind::New },

@@ -97,7 +97,7 @@ impl Session {
                 Verdict::Well
             }
             Input::Magic => return self.magic(file, text, engine, screen),
-            Input::Program(statements) => self.accept(file, statements, engine, screen),
+            Input::Program(program) => self.accept(file, program, engine, screen),
             Input::Faulty(faults) => self.refuse(&faults, screen),
         };
         Answer::Done(verdict)
@@ -137,13 +137,15 @@ impl Session {
         if has_errors(&faults) {
             return self.refuse(&faults, screen);
         }
-        self.accept(file, program.statements, engine, screen)
+        self.accept(file, program, engine, screen)
     }
 
-    /// Makes statements of a file part of the model, or says what is wrong with them.
-    fn accept(&mut self, file: FileId, statements: Vec<Statement>, engine: &mut dyn Engine, screen: &mut dyn Screen) -> Verdict {
+    /// Makes the statements of a file part of the model, or says what is wrong with them.
+    fn accept(&mut self, file: FileId, program: Ast, engine: &mut dyn Engine, screen: &mut dyn Screen) -> Verdict {
         let accepted = self.model.statements.len();
-        self.model.statements.extend(statements);
+        self.model.statements.extend(program.statements);
+        // those of earlier inputs are about warnings that were said, or not, then
+        self.model.allowances = program.allowances;
         let (model, diagnostics) = self.check(file);
         if has_errors(&diagnostics) {
             let refused = self.model.statements.split_off(accepted);

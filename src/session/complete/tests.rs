@@ -77,6 +77,7 @@ fn magics() {
     assert_eq!(completed("%he"), ["%help"]);
     assert_eq!(completed("%help uni"), ["%help units"]);
     assert_eq!(completed("%help hypo"), ["%help hypot"]);
+    assert_eq!(completed("%help E085"), ["0", "1", "2", "3", "4", "5"].map(|last| format!("%help E085{last}")));
     assert_eq!(completed("%new x"), [""; 0]);
 }
 
