@@ -330,7 +330,7 @@ fn forgetful() -> Result<(), Failed> {
     desk.ends_with(&["Input > 1 + 1"])?;
     desk.press(CTRL_C)?;
     desk.prompted()?;
-    let count = desk.contents().matches("W0850").count();
+    let count = desk.contents().matches("warning[W0850]").count();
     desk.leave()?;
     if count == 1 { Ok(()) } else { Err(format!("said {count} times").into()) }
 }
