@@ -36,6 +36,7 @@ mod directory;
 pub(crate) mod files;
 mod holder;
 mod manifest;
+pub mod points;
 
 /// The version of the rules by which keys are made and of what expressions mean; a change makes every kept result unfindable.
 const SCHEME: &str = "scl task 1";

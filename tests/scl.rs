@@ -25,6 +25,8 @@ mod house;
 mod jobs;
 #[path = "harness/programs.rs"]
 mod programs;
+#[path = "harness/recovery.rs"]
+mod recovery;
 #[path = "harness/robust.rs"]
 mod robust;
 #[path = "harness/session.rs"]
@@ -44,6 +46,7 @@ fn main() -> std::process::ExitCode {
         house::trials(),
         robust::trials(),
         jobs::trials(),
+        recovery::trials(),
         examples::trials(),
         fuzz::trials(),
         explain::trials(),

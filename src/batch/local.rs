@@ -17,6 +17,7 @@ use nix::unistd::Pid;
 
 use super::{BatchId, BatchSystem, CPUS, JobSpec, JobState, SubmitError};
 use crate::diagnostic::Fault;
+use crate::job::points::point;
 use crate::job::{Attempt, Cause, FileError, Holder, Life, quote};
 use crate::resources::Request;
 use admission::Need;
@@ -375,7 +376,10 @@ fn launch(launcher: &Launcher, job: &JobSpec, cpus: &[usize]) -> Result<Child, F
     let mut command = Command::new(&launcher.program);
     command.args(&launcher.arguments).arg(attempt.path()).envs(environment);
     command.stdin(Stdio::null()).stdout(Attempt::stream(&attempt.stdout())?).stderr(Attempt::stream(&attempt.stderr())?);
-    command.process_group(0).spawn().map_err(FileError::io("run", &launcher.program))
+    point();
+    let spawned = command.process_group(0).spawn().map_err(FileError::io("run", &launcher.program));
+    point();
+    spawned
 }
 
 fn environment(cpus: &[usize]) -> Vec<(&'static str, String)> {

@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::digest::Digest;
+use super::points::point;
 use crate::diagnostic::Fault;
 
 /// What can be wrong with a file or directory of the store.
@@ -121,7 +122,10 @@ pub fn make_dir(path: &Path) -> Result<(), FileError> {
 /// Makes a directory, private to the user; `false` if something of that name is there.
 pub fn make_new_dir(path: &Path) -> Result<bool, FileError> {
     match DirBuilder::new().mode(0o700).create(path) {
-        Ok(()) => Ok(true),
+        Ok(()) => {
+            point();
+            Ok(true)
+        }
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
         Err(error) => Err(FileError::io("create", path)(error)),
     }
@@ -162,6 +166,7 @@ pub fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 pub fn claim(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
     let temporary = beside(path);
     let linked = write_new(&temporary, bytes, false).and_then(|()| fs::hard_link(&temporary, path));
+    point();
     let _ = fs::remove_file(&temporary);
     let claimed = match linked {
         // a filesystem without links: the name is taken at once, its content follows
@@ -177,6 +182,7 @@ pub fn claim(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
 
 /// Puts a directory that was prepared under another name in place; `false` if one is there already.
 pub fn put_dir(prepared: &Path, path: &Path) -> Result<bool, FileError> {
+    point();
     match fs::rename(prepared, path) {
         Ok(()) => Ok(true),
         Err(_) if path.is_dir() => Ok(false),
@@ -297,17 +303,22 @@ fn depth(json: &[u8]) -> usize {
 
 fn replace(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
     let temporary = beside(path);
-    let written = write_new(&temporary, bytes, sync).and_then(|()| fs::rename(&temporary, path));
+    let written = write_new(&temporary, bytes, sync).and_then(|()| {
+        point();
+        fs::rename(&temporary, path)
+    });
     if written.is_err() {
         // The fault to report is the first one; a leftover temporary file does no harm.
         let _ = fs::remove_file(&temporary);
     }
     written?;
+    point();
     if sync { sync_parent(path) } else { Ok(()) }
 }
 
 fn write_new(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    point();
     file.write_all(bytes)?;
     if sync { file.sync_all() } else { Ok(()) }
 }

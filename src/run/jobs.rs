@@ -133,6 +133,11 @@ impl<'b> Jobs<'b> {
         if reusable && self.adopt(key, prepared, waiter)? {
             return Ok(None);
         }
+        // a job that was left behind may have ended between the two looks
+        if let Some(value) = if reusable { self.kept(key)? } else { None } {
+            self.counts.kept += 1;
+            return Ok(Some(Done::Value(value)));
+        }
         pending.add(self.begin(key, prepared)?, waiter);
         Ok(None)
     }
