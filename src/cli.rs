@@ -3,6 +3,7 @@
 //! Results go to stdout, all else to stderr. Exit status 0: all well; 1: something failed while running; 2: the program or the
 //! arguments are wrong.
 
+use std::collections::HashMap;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -253,21 +254,33 @@ fn draw(input: &Input, form: GraphForm, all: bool) -> ExitCode {
     }
 }
 
+/// How often one kind of warning is shown: whoever has read it a few times knows it.
+const SHOWN_OF_A_WARNING: usize = 3;
+
 /// As many as are shown, in their order; of too many, warnings are left out before errors.
 fn most_important(diagnostics: &[Diagnostic]) -> Vec<Diagnostic> {
     let errors = diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count();
     let (mut errors, mut warnings) = (errors.min(SHOWN), SHOWN - errors.min(SHOWN));
-    let mut left = |diagnostic: &&Diagnostic| {
+    let mut seen: HashMap<&str, usize> = HashMap::new();
+    let mut shown = Vec::new();
+    for diagnostic in diagnostics {
         let left = match diagnostic.severity {
             Severity::Error => &mut errors,
-            Severity::Warning => &mut warnings,
+            Severity::Warning => {
+                let seen = seen.entry(&diagnostic.code).or_default();
+                *seen += 1;
+                if *seen > SHOWN_OF_A_WARNING {
+                    continue;
+                }
+                &mut warnings
+            }
         };
-        *left > 0 && {
+        if *left > 0 {
             *left -= 1;
-            true
+            shown.push(diagnostic.clone());
         }
-    };
-    diagnostics.iter().filter(|diagnostic| left(diagnostic)).cloned().collect()
+    }
+    shown
 }
 
 impl Reporting {

@@ -12,7 +12,7 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 26] = [
+    let tests: [(&str, Test); 27] = [
         ("binary rubbish", rubbish),
         ("invalid UTF-8", invalid_utf8),
         ("a character without meaning", nul),
@@ -39,6 +39,7 @@ pub fn trials() -> Vec<Trial> {
         ("many prints", many_prints),
         ("many unknown names", many_unknown_names),
         ("many failures", many_failures),
+        ("many warnings of one kind", many_warnings),
     ];
     tests.into_iter().map(|(name, test)| Trial::test(format!("robust: {name}"), move || in_time(test))).collect()
 }
@@ -253,4 +254,11 @@ fn many_unknown_names() -> Result<(), Failed> {
 fn many_failures() -> Result<(), Failed> {
     let program: String = (0..2000).map(|number| format!("print({number}/0)\n")).collect();
     Place::new().deferred(program).ends(1, "", &["E0420", "and 1900 more"])
+}
+
+fn many_warnings() -> Result<(), Failed> {
+    let program: String = (0..100).map(|number| format!("a{number} = -2**2\nprint(a{number})\n")).collect();
+    let ran = Place::new().deferred(program);
+    let shown = ran.stderr.matches("W0604").count();
+    if shown == 3 && ran.stderr.contains("and 97 more") { Ok(()) } else { Err(format!("{shown} are shown\n{}", ran.stderr).into()) }
 }
