@@ -22,7 +22,7 @@ use crate::eval::Input;
 use crate::model::{Function, Task};
 use crate::value::codec;
 
-pub use attempt::{Attempt, Description, InputFile, Source};
+pub use attempt::{Attempt, Description, InputFile, Keeping, Source};
 pub use digest::{Digest, NotADigest};
 pub use directory::{Job, quote};
 pub use files::{FileError, VERSION, host};

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::prctl;
@@ -22,7 +22,7 @@ use crate::batch::CPUS;
 use crate::batch::local::affinity;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::eval::Input;
-use crate::job::{Attempt, Cause, Description, Digest, FileError, Holder, Life, Manifest, Outcome, Timestamp, Usage, host};
+use crate::job::{Attempt, Cause, Description, Digest, FileError, Holder, Keeping, Life, Manifest, Outcome, Timestamp, Usage, host};
 use crate::model::Task;
 use crate::source::{SourceMap, Span};
 use crate::value::Value;
@@ -30,6 +30,9 @@ use watchdog::Watchdog;
 
 mod processes;
 mod watchdog;
+
+/// Forcing a result to the disk takes milliseconds, on a network more.
+const CHEAP: Duration = Duration::from_millis(50);
 
 /// How a job's process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,9 +78,9 @@ pub fn exec(directory: &Path, evaluate: impl FnOnce(&Task, &[Input]) -> Result<V
         eprintln!("scl exec: {message}");
         return Exit::Refused;
     }
-    let run = Arc::new(Run::new(attempt, description.key));
+    let run = Arc::new(Run::new(attempt, description.key, began));
     let watchdog = Watchdog::start(&run, &description.request, began);
-    let outcome = outcome(&run.attempt, &description, evaluate);
+    let outcome = outcome(&run, &description, evaluate);
     let concluded = run.conclude(outcome);
     drop(watchdog);
     match concluded {
@@ -127,18 +130,14 @@ fn cpu_set(list: &str) -> Option<CpuSet> {
     Some(set)
 }
 
-fn outcome(
-    attempt: &Attempt,
-    description: &Description,
-    evaluate: impl FnOnce(&Task, &[Input]) -> Result<Value, Vec<Diagnostic>>,
-) -> Outcome {
-    let inputs = match attempt.inputs(&description.task) {
+fn outcome(run: &Run, description: &Description, evaluate: impl FnOnce(&Task, &[Input]) -> Result<Value, Vec<Diagnostic>>) -> Outcome {
+    let inputs = match run.attempt.inputs(&description.task) {
         Ok(inputs) => inputs,
         Err(error) => return failed(Cause::NeverStarted { reason: error.to_string() }),
     };
     let task = &description.task;
     let value = catch_unwind(AssertUnwindSafe(|| evaluate(task, &inputs))).unwrap_or_else(|panic| Err(vec![internal(task, &*panic)]));
-    match value.map(|value| attempt.write_result(&value)) {
+    match value.map(|value| run.attempt.write_result(&value, run.keeping())) {
         Ok(Ok(result)) => Outcome::Success { result },
         Ok(Err(error)) => failed(Cause::Unknown { reason: error.to_string() }),
         Err(diagnostics) => {
@@ -196,6 +195,7 @@ fn place(span: Span, sources: &SourceMap) -> String {
 struct Run {
     attempt: Attempt,
     key: Digest,
+    began: Instant,
     started: Timestamp,
     /// The most memory that the watchdog has seen, in bytes.
     peak: AtomicU64,
@@ -203,8 +203,12 @@ struct Run {
 }
 
 impl Run {
-    fn new(attempt: Attempt, key: Digest) -> Self {
-        Run { attempt, key, started: Timestamp::now(), peak: AtomicU64::new(0), concluded: Mutex::new(false) }
+    fn new(attempt: Attempt, key: Digest, began: Instant) -> Self {
+        Run { attempt, key, began, started: Timestamp::now(), peak: AtomicU64::new(0), concluded: Mutex::new(false) }
+    }
+
+    fn keeping(&self) -> Keeping {
+        if self.began.elapsed() < CHEAP { Keeping::Cheap } else { Keeping::Durable }
     }
 
     /// Writes the manifest and gives the outcome back; nothing if there is a manifest already.
@@ -222,7 +226,7 @@ impl Run {
             pid: std::process::id(),
             usage: usage(self.peak.load(Ordering::Relaxed)),
         };
-        self.attempt.conclude(&manifest)?;
+        self.attempt.conclude(&manifest, self.keeping())?;
         *concluded = true;
         Ok(Some(manifest.outcome))
     }

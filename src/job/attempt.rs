@@ -69,6 +69,16 @@ impl Description {
     }
 }
 
+/// How a result is kept. A process that dies loses nothing either way; this is about a machine that loses its power.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeping {
+    /// Forced to the disk before it counts.
+    Durable,
+    /// Left to the system, which may lose it, or leave it damaged, which its readers find out: for what is computed again in less time
+    /// than forcing it takes.
+    Cheap,
+}
+
 /// An input in the list of inputs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "input", rename_all = "snake_case")]
@@ -173,17 +183,25 @@ impl Attempt {
     }
 
     /// Writes a result; it counts once the manifest names it.
-    pub fn write_result(&self, value: &Value) -> Result<ResultFile, FileError> {
+    pub fn write_result(&self, value: &Value, keeping: Keeping) -> Result<ResultFile, FileError> {
         let bytes = codec::encode(value);
         let file = if codec::is_arrow(&bytes) { "result.arrow" } else { "result.json" };
-        files::write_durably(&self.path.join(file), &bytes)?;
+        let path = self.path.join(file);
+        match keeping {
+            Keeping::Durable => files::write_synced(&path, &bytes)?,
+            Keeping::Cheap => files::write(&path, &bytes)?,
+        }
         Ok(ResultFile { file: file.to_owned(), sha256: Digest::of(&bytes), size: bytes.len() as u64 })
     }
 
     /// Ends the attempt. The caller sees to it that this happens once.
-    pub fn conclude(&self, manifest: &Manifest) -> Result<(), FileError> {
+    pub fn conclude(&self, manifest: &Manifest, keeping: Keeping) -> Result<(), FileError> {
         let path = self.manifest_path();
-        files::write_durably(&path, &files::to_json(&path, FORMAT, manifest)?)
+        let bytes = files::to_json(&path, FORMAT, manifest)?;
+        match keeping {
+            Keeping::Durable => files::write_durably(&path, &bytes),
+            Keeping::Cheap => files::write(&path, &bytes),
+        }
     }
 
     /// How it ended; nothing when it is not over, or died.

@@ -157,9 +157,15 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     replace(path, bytes, false).map_err(FileError::io("write", path))
 }
 
-/// Puts a file in place, all of it or nothing, and on the disk before it returns: for what is not computed again.
-pub fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+/// Puts a file in place, all of it or nothing, with its bytes on the disk before it returns; its name is there once a later file of
+/// the same directory was written durably.
+pub fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     replace(path, bytes, true).map_err(FileError::io("write", path))
+}
+
+/// Puts a file in place, all of it or nothing, and on the disk before it returns, with all that stands beside it.
+pub fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    replace(path, bytes, true).and_then(|()| sync_parent(path)).map_err(FileError::io("write", path))
 }
 
 /// Puts a file in place, all of it or nothing, if nothing of that name is there; of several who try, one succeeds.
@@ -248,17 +254,18 @@ pub fn to_json(path: &Path, format: u32, content: &impl Serialize) -> Result<Vec
 
 /// Reads a JSON document that [`to_json`] wrote; versions first, so that another version's file is not called damaged.
 pub fn from_json<T: DeserializeOwned + Send>(path: &Path, bytes: &[u8], format: u32, writer: Writer) -> Result<T, FileError> {
-    if depth(bytes) > DEEPEST {
+    let depth = depth(bytes);
+    if depth > DEEPEST {
         return Err(FileError::damaged(path, "it is nested too deeply"));
     }
-    let header: Header = parse(path, bytes)?;
+    let header: Header = parse(path, bytes, depth)?;
     if header.format != format {
         return Err(FileError::Format { path: path.to_owned(), found: header.format, expected: format });
     }
     if writer == Writer::ThisVersion && header.scl != VERSION {
         return Err(FileError::Version { path: path.to_owned(), found: header.scl, expected: VERSION });
     }
-    Ok(parse::<Content<T>>(path, bytes)?.content)
+    Ok(parse::<Content<T>>(path, bytes, depth)?.content)
 }
 
 /// Deeper than any expression that the parser lets through, and still within [`STACK`].
@@ -267,13 +274,19 @@ const DEEPEST: usize = 4000;
 /// Address space, of which only what is used becomes memory.
 const STACK: usize = 256 << 20;
 
-/// serde recurses, so a tree is read on a stack that is large enough for [`DEEPEST`].
-fn parse<T: DeserializeOwned + Send>(path: &Path, bytes: &[u8]) -> Result<T, FileError> {
+/// What any stack has room for. A thread for each file would take longer than all else that is done with it.
+const SHALLOW: usize = 64;
+
+/// serde recurses, so a deep tree is read on a stack that is large enough for [`DEEPEST`].
+fn parse<T: DeserializeOwned + Send>(path: &Path, bytes: &[u8], depth: usize) -> Result<T, FileError> {
     let read = || {
         let mut json = serde_json::Deserializer::from_slice(bytes);
         json.disable_recursion_limit();
         T::deserialize(&mut json).and_then(|value| json.end().map(|()| value))
     };
+    if depth <= SHALLOW {
+        return read().map_err(|error| FileError::damaged(path, error));
+    }
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, read).map_err(FileError::io("read", path))?;
         match thread.join() {
@@ -313,7 +326,7 @@ fn replace(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
     }
     written?;
     point();
-    if sync { sync_parent(path) } else { Ok(()) }
+    Ok(())
 }
 
 fn write_new(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {

@@ -47,8 +47,8 @@ fn manifest(key: Digest, outcome: Outcome) -> Manifest {
 }
 
 fn succeed(job: &Job, attempt: &Attempt) -> ResultFile {
-    let result = attempt.write_result(&Value::Bool(true)).expect("writable");
-    attempt.conclude(&manifest(job.key(), Outcome::Success { result: result.clone() })).expect("writable");
+    let result = attempt.write_result(&Value::Bool(true), Keeping::Durable).expect("writable");
+    attempt.conclude(&manifest(job.key(), Outcome::Success { result: result.clone() }), Keeping::Durable).expect("writable");
     result
 }
 
@@ -111,7 +111,7 @@ fn attempts_are_numbered_and_kept() {
 fn a_result_counts_when_its_manifest_is_there() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let (job, attempt) = begin(directory.path(), &[value("a")]);
-    attempt.write_result(&Value::Bool(true)).expect("writable");
+    attempt.write_result(&Value::Bool(true), Keeping::Durable).expect("writable");
     assert!(job.success().expect("readable").is_none());
     let result = succeed(&job, &attempt);
     let (_, found) = job.success().expect("readable").expect("a success");
@@ -120,7 +120,7 @@ fn a_result_counts_when_its_manifest_is_there() {
     let again = Attempt::new(job.path(), 2);
     fs::create_dir(again.path()).expect("writable");
     let failure = Outcome::Failure { cause: Cause::Cancelled, diagnostics: Vec::new() };
-    again.conclude(&manifest(job.key(), failure)).expect("writable");
+    again.conclude(&manifest(job.key(), failure), Keeping::Cheap).expect("writable");
     assert_eq!(job.success().expect("readable").map(|(attempt, _)| attempt.number()), Some(1), "a later failure hides no success");
 }
 

@@ -13,7 +13,7 @@ use crate::check::{Mode, check};
 use crate::diagnostic::{Fault, Severity, has_errors};
 use crate::eval;
 use crate::graph::Options;
-use crate::job::{Attempt, Cause, Manifest, Outcome, Timestamp, Usage};
+use crate::job::{Attempt, Cause, Keeping, Manifest, Outcome, Timestamp, Usage};
 use crate::model::{LoadKind, Task};
 use crate::resources::Request;
 use crate::syntax;
@@ -145,12 +145,12 @@ impl InTurn {
         let description = attempt.description().expect("as written");
         let inputs = attempt.inputs(&description.task).expect("as written");
         let outcome = match eval::run(&description.task, &inputs, &Nowhere) {
-            Ok(value) => Outcome::Success { result: attempt.write_result(&value).expect("writable") },
+            Ok(value) => Outcome::Success { result: attempt.write_result(&value, Keeping::Cheap).expect("writable") },
             Err(fault) => Outcome::Failure { cause: Cause::Evaluation, diagnostics: vec![*fault] },
         };
         let now = Timestamp::now();
         let (key, host, usage) = (description.key, String::new(), Usage::default());
-        attempt.conclude(&Manifest { key, outcome, started: now, ended: now, host, pid: 0, usage }).expect("writable");
+        attempt.conclude(&Manifest { key, outcome, started: now, ended: now, host, pid: 0, usage }, Keeping::Cheap).expect("writable");
         Some(id)
     }
 }
