@@ -19,6 +19,8 @@ mod format;
 mod fuzz;
 #[path = "harness/golden.rs"]
 mod golden;
+#[path = "harness/hostile.rs"]
+mod hostile;
 #[path = "harness/house.rs"]
 mod house;
 #[path = "harness/jobs.rs"]
@@ -47,6 +49,7 @@ fn main() -> std::process::ExitCode {
         robust::trials(),
         jobs::trials(),
         recovery::trials(),
+        hostile::trials(),
         examples::trials(),
         fuzz::trials(),
         explain::trials(),
