@@ -7,6 +7,7 @@
 
 use crate::diagnostic::{Diagnostic, has_errors};
 use crate::model::Model;
+use crate::source::FileId;
 use crate::syntax::ast::Ast;
 
 mod annotations;
@@ -28,31 +29,43 @@ pub enum Mode {
     Workflow,
 }
 
+/// What is going to be computed; where nothing is, wrong dimensions are only warned of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// What outputs need.
+    Outputs,
+    /// That, and all variables that this text defines.
+    Text(FileId),
+    /// Everything.
+    All,
+}
+
 /// Checks a program, or what there is of it so far. Without errors among the diagnostics the model is complete; otherwise it must not
 /// be run.
-pub fn check(ast: &Ast, mode: Mode) -> (Model, Vec<Diagnostic>) {
-    let (_, model, diagnostics) = checked(ast, mode);
+pub fn check(ast: &Ast, mode: Mode, extent: Extent) -> (Model, Vec<Diagnostic>) {
+    let (_, model, diagnostics) = checked(ast, mode, extent);
     (model, diagnostics)
 }
 
 /// Checks a whole program. One without errors is also warned of what is hardly meant, such as a variable that nothing uses.
-pub fn check_and_lint(ast: &Ast, mode: Mode) -> (Model, Vec<Diagnostic>) {
-    let (names, model, mut diagnostics) = checked(ast, mode);
+pub fn check_and_lint(ast: &Ast, mode: Mode, extent: Extent) -> (Model, Vec<Diagnostic>) {
+    let (names, model, mut diagnostics) = checked(ast, mode, extent);
     if !has_errors(&diagnostics) {
-        diagnostics.extend(lint::lint(ast, &names, &model));
+        let more = lint::lint(ast, &names, &model, extent, &diagnostics);
+        diagnostics.extend(more);
         tidy(ast, &mut diagnostics);
     }
     (model, diagnostics)
 }
 
-fn checked(ast: &Ast, mode: Mode) -> (names::Names, Model, Vec<Diagnostic>) {
+fn checked(ast: &Ast, mode: Mode, extent: Extent) -> (names::Names, Model, Vec<Diagnostic>) {
     let (names, mut diagnostics) = names::collect(ast, mode);
     let (mut model, faults) = lower::lower(ast, &names, mode);
     diagnostics.extend(faults);
     let (order, faults) = cycles::order(&model);
     diagnostics.extend(faults);
     if let Some(order) = order {
-        diagnostics.extend(types::infer(&mut model, &order, mode));
+        diagnostics.extend(types::infer(&mut model, &order, mode, extent));
     }
     debug_assert!(has_errors(&diagnostics) || model.variables.len() == names.variables.len());
     tidy(ast, &mut diagnostics);

@@ -12,7 +12,7 @@ use std::thread;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::check::{self, Mode};
+use crate::check::{self, Extent, Mode};
 use crate::diagnostic::{Diagnostic, Severity, has_errors};
 use crate::eval::STACK_SIZE;
 use crate::graph::{self, TaskGraph};
@@ -193,11 +193,11 @@ struct Checked {
 }
 
 impl Checked {
-    fn load(input: &Input) -> Checked {
+    fn load(input: &Input, extent: Extent) -> Checked {
         let mut sources = SourceMap::new();
         let mode = input.mode.into();
         let (model, diagnostics) = match read::program(&input.file, &mut sources) {
-            Ok((file, text)) => check_text(file, &text, mode),
+            Ok((file, text)) => check_text(file, &text, mode, extent),
             Err(fault) => (Model::default(), vec![*fault]),
         };
         Checked { sources: Arc::new(sources), model: Arc::new(model), diagnostics }
@@ -213,17 +213,22 @@ impl Checked {
 }
 
 /// Statements that do not parse are missing, which would make names unknown that are not: then nothing more is checked.
-fn check_text(file: crate::source::FileId, text: &str, mode: Mode) -> (Model, Vec<Diagnostic>) {
+fn check_text(file: crate::source::FileId, text: &str, mode: Mode, extent: Extent) -> (Model, Vec<Diagnostic>) {
     let (ast, diagnostics) = syntax::parse(file, text);
     if has_errors(&diagnostics) {
         return (Model::default(), diagnostics);
     }
-    check::check_and_lint(&ast, mode)
+    check::check_and_lint(&ast, mode, extent)
+}
+
+/// What is computed, for someone who may have asked for everything.
+fn extent(all: bool) -> Extent {
+    if all { Extent::All } else { Extent::Outputs }
 }
 
 /// What the checker found is the result of this command, so JSON goes to stdout.
 fn check(input: &Input) -> ExitCode {
-    let checked = Checked::load(input);
+    let checked = Checked::load(input, Extent::Outputs);
     if input.reporting.format == Format::Json {
         let written = print(&format!("{}\n", report::json(&checked.diagnostics, &checked.sources)));
         return ExitCode::from(written.map_or_else(|error| unwritable(&error), |()| checked.status()));
@@ -238,7 +243,7 @@ fn finish(input: &Input, checked: &Checked) -> ExitCode {
 }
 
 fn draw(input: &Input, form: GraphForm, all: bool) -> ExitCode {
-    let checked = Checked::load(input);
+    let checked = Checked::load(input, extent(all));
     if !checked.is_sound() {
         return finish(input, &checked);
     }

@@ -9,7 +9,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use nix::sched::{CpuSet, sched_setaffinity};
@@ -196,6 +196,7 @@ struct Run {
     attempt: Attempt,
     key: Digest,
     began: Instant,
+    keeping: OnceLock<Keeping>,
     started: Timestamp,
     /// The most memory that the watchdog has seen, in bytes.
     peak: AtomicU64,
@@ -204,11 +205,20 @@ struct Run {
 
 impl Run {
     fn new(attempt: Attempt, key: Digest, began: Instant) -> Self {
-        Run { attempt, key, began, started: Timestamp::now(), peak: AtomicU64::new(0), concluded: Mutex::new(false) }
+        Run {
+            attempt,
+            key,
+            began,
+            keeping: OnceLock::new(),
+            started: Timestamp::now(),
+            peak: AtomicU64::new(0),
+            concluded: Mutex::new(false),
+        }
     }
 
+    /// Decided once, so that a manifest is never kept better than the result that it names.
     fn keeping(&self) -> Keeping {
-        if self.began.elapsed() < CHEAP { Keeping::Cheap } else { Keeping::Durable }
+        *self.keeping.get_or_init(|| if self.began.elapsed() < CHEAP { Keeping::Cheap } else { Keeping::Durable })
     }
 
     /// Writes the manifest and gives the outcome back; nothing if there is a manifest already.

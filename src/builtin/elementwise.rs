@@ -318,7 +318,6 @@ fn numeric(column: &Column) -> Result<&Column, Fault> {
 }
 
 impl UnitRule {
-    /// What to convert the argument at `index` to, which has the unit `own`; `first` is the unit of the first argument.
     /// As [`super::Native::takes`].
     pub(super) fn takes(self, index: usize, units: &[Option<Unit>]) -> Option<Unit> {
         let own = units.get(index).copied().flatten()?;
@@ -342,6 +341,7 @@ impl UnitRule {
         }
     }
 
+    /// What to convert the argument at `index` to, which has the unit `own`; `first` is the unit of the first argument.
     fn target(self, index: usize, own: Unit, first: Unit) -> Result<Unit, Fault> {
         match self.input {
             Input::Any => Ok(own),

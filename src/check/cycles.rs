@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use crate::check::faults;
+use crate::check::{Extent, faults};
 use crate::diagnostic::Diagnostic;
 use crate::model::{Expr, ExprKind, FunctionId, Model, Output, VarId};
 use crate::source::Span;
@@ -40,13 +40,20 @@ pub fn order(model: &Model) -> (Option<Vec<Node>>, Vec<Diagnostic>) {
     (sound.then_some(walk.order), walk.faults)
 }
 
-/// The variables and functions that outputs need, directly or not.
-pub fn needed(model: &Model) -> HashSet<Node> {
+/// The variables and functions that are computed, or that what is computed needs, directly or not.
+pub fn needed(model: &Model, extent: Extent) -> HashSet<Node> {
     let outputs = model.outputs.iter().flat_map(|output| match output {
         Output::Print { parameters, .. } | Output::View { parameters, .. } => parameters.iter().map(|parameter| &parameter.expr).collect(),
         Output::Export { place, .. } => vec![place],
     });
     let mut stack: Vec<Node> = outputs.flat_map(references).map(|(node, _)| node).collect();
+    let is_computed = |span: Span| match extent {
+        Extent::Outputs => false,
+        Extent::Text(file) => span.file == file,
+        Extent::All => true,
+    };
+    let variables = model.variables.iter().enumerate().filter(|(_, variable)| is_computed(variable.span));
+    stack.extend(variables.map(|(index, _)| Node::Variable(VarId(index as u32))));
     let mut needed = HashSet::new();
     while let Some(node) = stack.pop() {
         if needed.insert(node) {

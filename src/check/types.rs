@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::check::cycles::{self, Node};
-use crate::check::{Mode, annotations, faults};
+use crate::check::{Extent, Mode, annotations, faults};
 use crate::diagnostic::Diagnostic;
 use crate::model::{
     Expr, ExprKind, Function, FunctionId, LoadKind, Model, NumberType, Output, Parameter, Target, Type, UnitType, VarId, Variable,
@@ -24,8 +24,8 @@ mod origin;
 ///
 /// A statement that no output needs is not computed, so wrong dimensions there are warnings. Statements that are needed come first, so
 /// that a fault in a function is said for a call that matters.
-pub fn infer(model: &mut Model, order: &[Node], mode: Mode) -> Vec<Diagnostic> {
-    let needed = cycles::needed(model);
+pub fn infer(model: &mut Model, order: &[Node], mode: Mode, extent: Extent) -> Vec<Diagnostic> {
+    let needed = cycles::needed(model, extent);
     let is_needed = |node: &&Node| needed.contains(node);
     let mut checker = Checker {
         functions: &model.functions,
@@ -37,6 +37,7 @@ pub fn infer(model: &mut Model, order: &[Node], mode: Mode) -> Vec<Diagnostic> {
         variants: vec![0; model.functions.len()],
         unneeded: None,
         splits: mode == Mode::Workflow,
+        never: 0,
     };
     order.iter().filter(is_needed).for_each(|node| checker.node(*node));
     for output in &mut model.outputs {
@@ -98,6 +99,8 @@ struct Checker<'m> {
     unneeded: Option<Arc<str>>,
     /// Whether `in K chunks` makes tasks.
     splits: bool,
+    /// Within how many parts that are never evaluated, for a literal decides so.
+    never: u32,
 }
 
 /// With so many different types of its arguments a function is looked at; of further calls nothing is known. Functions that call
@@ -115,9 +118,10 @@ impl Checker<'_> {
     /// Says that dimensions do not fit, which matters only where something is computed.
     fn say_of_dimensions(&mut self, fault: Diagnostic) {
         match &self.unneeded {
-            Some(name) => self.say(faults::dimensions::unneeded(fault, name)),
-            None => self.say(fault),
-        };
+            _ if self.never > 0 => return,
+            Some(name) => drop(self.say(faults::dimensions::unneeded(fault, name))),
+            None => drop(self.say(fault)),
+        }
     }
 
     fn node(&mut self, node: Node) {
@@ -198,7 +202,10 @@ impl Checker<'_> {
                 *fault = fault.clone().label(call, format!("in this call of `{}`", function.name));
             }
         }
-        self.calls.insert(key, ty.clone());
+        // what is wrong with it was not said
+        if self.never == 0 {
+            self.calls.insert(key, ty.clone());
+        }
         ty
     }
 
@@ -218,8 +225,8 @@ impl Checker<'_> {
             ExprKind::Compare(op, left, right) => self.comparison(expr.span, *op, left, right, scope),
             ExprKind::In(item, set) => self.membership(item, set, scope),
             ExprKind::Not(operand) => self.boolean(operand, "`not`", scope),
-            ExprKind::And(operands) => self.booleans(operands, "`and`", scope),
-            ExprKind::Or(operands) => self.booleans(operands, "`or`", scope),
+            ExprKind::And(operands) => self.booleans(operands, false, "`and`", scope),
+            ExprKind::Or(operands) => self.booleans(operands, true, "`or`", scope),
             ExprKind::If(condition, then, otherwise) => {
                 self.boolean(condition, "the condition of `if`", scope);
                 self.branches(decided(condition), then, otherwise, scope)
@@ -260,16 +267,32 @@ impl Checker<'_> {
         Type::Bool
     }
 
-    fn booleans(&mut self, operands: &[Expr], operation: &str, scope: &Scope) -> Type {
+    /// What follows a literal that decides is never evaluated.
+    fn booleans(&mut self, operands: &[Expr], decisive: bool, operation: &str, scope: &Scope) -> Type {
+        let mut over = 0;
         for operand in operands {
             self.boolean(operand, operation, scope);
+            if decided(operand) == Some(decisive) {
+                over += 1;
+                self.never += 1;
+            }
         }
+        self.never -= over;
         Type::Bool
+    }
+
+    /// The type of a part that may never be evaluated: then wrong dimensions do no harm.
+    fn part(&mut self, part: &Expr, never: bool, scope: &Scope) -> Type {
+        self.never += u32::from(never);
+        let ty = self.infer(part, scope);
+        self.never -= u32::from(never);
+        ty
     }
 
     /// Both branches have one type and, unless the condition is a literal so that only one can ever be taken, one dimension.
     fn branches(&mut self, decided: Option<bool>, then: &Expr, otherwise: &Expr, scope: &Scope) -> Type {
-        let (left, right) = (self.infer(then, scope), self.infer(otherwise, scope));
+        let left = self.part(then, decided == Some(false), scope);
+        let right = self.part(otherwise, decided == Some(true), scope);
         for (null, other, ty) in [(then, otherwise, &right), (otherwise, then, &left)] {
             if is_null(null) && !ty.is_any() {
                 return self.say(faults::null_branch(null.span, (other.span, ty)));

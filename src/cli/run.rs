@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use super::execute::{Executor, Settings};
-use super::{Checked, FAILED, Input, finish, print, status_of, unwritable};
+use super::{Checked, FAILED, Input, extent, finish, print, status_of, unwritable};
 use crate::check::Mode;
 use crate::graph::{Options, TaskGraph};
 use crate::io::Files;
@@ -24,7 +24,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let input = &arguments.input;
-    let checked = Checked::load(input);
+    let checked = Checked::load(input, extent(arguments.all));
     if !checked.is_sound() {
         return finish(input, &checked);
     }

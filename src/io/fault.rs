@@ -119,8 +119,17 @@ pub fn no_columns() -> Fault {
 
 /// Lines with more or fewer cells than the first one.
 pub fn cells(line: u64, found: usize, expected: usize) -> Fault {
-    Fault::new("E0643", format!("line {line} has {found} cells, the first line {expected}"))
-        .help("a cell with a comma stands in quotes: \"a, b\"")
+    Fault::new(
+        "E0643",
+        format!("line {line} has {}, the first line {expected}", if found == 1 { "1 cell".to_owned() } else { format!("{found} cells") }),
+    )
+    .help("a comma at the end of a line begins another cell, and a cell with a comma stands in quotes: \"a, b\"")
+}
+
+/// A quoted cell without an end.
+pub fn open_quote(line: usize) -> Fault {
+    Fault::new("E0648", format!("the quote in line {line} is never closed"))
+        .help("a cell in quotes ends with one; a quote within it is written twice")
 }
 
 /// A series from a file of several columns.

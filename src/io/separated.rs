@@ -12,6 +12,7 @@
 //! strings of a column; `[text]` in place of the unit makes strings of whatever is there. Lines that begin with `#` are comments.
 //! Where the first line has semicolons but no commas, semicolons separate.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use csv::{ReaderBuilder, StringRecord, Trim, WriterBuilder};
@@ -33,6 +34,10 @@ pub fn read(text: &str, delimiter: u8, kind: LoadKind) -> Result<Value, Fault> {
         return Err(fault::separated_kind());
     }
     let delimiter = actual_delimiter(text, delimiter);
+    if let Some(line) = open_quote(text, delimiter) {
+        return Err(fault::open_quote(line));
+    }
+    let text = &with_empty_cells(text, delimiter);
     let mut reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
@@ -73,8 +78,51 @@ pub fn write(value: &Value, delimiter: u8) -> Result<Vec<u8>, Fault> {
 
 /// Semicolons in a file of commas come from where the comma is the decimal point.
 fn actual_delimiter(text: &str, delimiter: u8) -> u8 {
-    let head = text.lines().find(|line| !line.starts_with('#') && !line.trim().is_empty()).unwrap_or_default();
+    let head: String = head(text).split('"').step_by(2).collect();
     if delimiter == b',' && !head.contains(',') && head.contains(';') { b';' } else { delimiter }
+}
+
+/// The first line that is no comment.
+fn head(text: &str) -> &str {
+    text.lines().find(|line| !line.starts_with('#') && !line.trim().is_empty()).unwrap_or_default()
+}
+
+/// The line of a quote that is never closed, which would make one cell of the rest of the file.
+fn open_quote(text: &str, delimiter: u8) -> Option<usize> {
+    let mut opened = None;
+    let (mut line, mut cell_begins, mut line_begins, mut comment) = (1, true, true, false);
+    for byte in text.bytes() {
+        match byte {
+            // of two quotes within a cell the second opens it again
+            b'"' if opened.take().is_some() => cell_begins = true,
+            b'"' if cell_begins && !comment => opened = Some(line),
+            _ if opened.is_some() => {}
+            b'#' if line_begins => comment = true,
+            _ => {
+                comment &= byte != b'\n';
+                cell_begins = byte == delimiter || byte == b'\n' || (cell_begins && byte == b' ');
+            }
+        }
+        line_begins = byte == b'\n';
+        line += usize::from(line_begins);
+    }
+    opened
+}
+
+/// In a file of one column an empty line is an empty cell, though not after the last one.
+fn with_empty_cells(text: &str, delimiter: u8) -> Cow<'_, str> {
+    let begin = head(text);
+    if begin.is_empty() || begin.as_bytes().contains(&delimiter) || text.contains('"') {
+        return Cow::Borrowed(text);
+    }
+    let body = text.trim_end();
+    let mut head_is_past = false;
+    let lines = body.lines().map(|line| {
+        let is_empty = head_is_past && line.trim().is_empty();
+        head_is_past |= line == begin;
+        if is_empty { "\"\"" } else { line }
+    });
+    Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
 }
 
 fn line(record: &StringRecord) -> u64 {

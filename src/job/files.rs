@@ -6,7 +6,7 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -171,13 +171,19 @@ pub fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 /// Puts a file in place, all of it or nothing, if nothing of that name is there; of several who try, one succeeds.
 pub fn claim(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
     let temporary = beside(path);
-    let linked = write_new(&temporary, bytes, false).and_then(|()| fs::hard_link(&temporary, path));
+    let linked = write_new(&temporary, bytes, false).map(|()| fs::hard_link(&temporary, path));
+    // over a network the reply may be lost, and the question be repeated
+    let is_ours = fs::metadata(&temporary).is_ok_and(|file| file.nlink() > 1);
     point();
     let _ = fs::remove_file(&temporary);
     let claimed = match linked {
+        Ok(_) if is_ours => Ok(()),
         // a filesystem without links: the name is taken at once, its content follows
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => write_new(path, bytes, false),
-        linked => linked,
+        Ok(Err(error)) if matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::PermissionDenied) => {
+            write_new(path, bytes, false)
+        }
+        Ok(linked) => linked,
+        Err(error) => Err(error),
     };
     match claimed {
         Ok(()) => Ok(true),

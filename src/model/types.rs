@@ -96,7 +96,41 @@ impl Type {
         match self {
             Type::Number { kind, .. } => Type::Number { kind, unit },
             Type::Array { element, shape } => Type::Array { element: Arc::new(element.as_ref().clone().with_unit(unit)), shape },
+            Type::Series { element, len, name } => Type::Series { element: Arc::new(element.as_ref().clone().with_unit(unit)), len, name },
             other => other,
+        }
+    }
+
+    /// What is known after any number of steps that make this of `start`, none included: a dimension only if a step does not change
+    /// it, for a product of lengths depends on how many there are.
+    pub fn repeated(&self, start: &Type) -> Type {
+        let members = |of: &Members, from: &Members| {
+            let member = |(name, ty): &(Arc<str>, Type)| {
+                let from = from.iter().find(|(known, _)| known == name).map_or(&Type::Any, |(_, ty)| ty);
+                (name.clone(), ty.repeated(from))
+            };
+            of.iter().map(member).collect()
+        };
+        match (self, start) {
+            (Type::Number { kind, unit }, _) => Type::Number { kind: *kind, unit: unit.loosened().common(start.unit().loosened()) },
+            (Type::Native(unit), _) => Type::Native(unit.loosened().common(start.unit().loosened())),
+            (Type::Dict(Some(of)), Type::Dict(Some(from))) => Type::Dict(Some(members(of, from))),
+            (Type::Table { columns: Some(of), .. }, Type::Table { columns: Some(from), .. }) => {
+                Type::Table { columns: Some(members(of, from)), len: None }
+            }
+            (Type::Series { element, .. }, Type::Series { element: from, .. }) => Type::series(element.repeated(from)),
+            (Type::Array { element, .. }, Type::Array { element: from, .. }) => {
+                Type::Array { element: Arc::new(element.repeated(from)), shape: None }
+            }
+            (Type::Tuple(Some(of)), Type::Tuple(Some(from))) if of.len() == from.len() => {
+                Type::Tuple(Some(of.iter().zip(from.iter()).map(|(of, from)| of.repeated(from)).collect()))
+            }
+            (Type::Bool | Type::Str | Type::Function | Type::Any, _) => self.clone(),
+            (Type::Dict(_), _) => Type::Dict(None),
+            (Type::Tuple(_), _) => Type::Tuple(None),
+            (Type::Table { .. }, _) => Type::Table { columns: None, len: None },
+            (Type::Series { .. }, _) => Type::series(Type::Any),
+            (Type::Array { .. }, _) => Type::Any,
         }
     }
 

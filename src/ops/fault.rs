@@ -28,6 +28,9 @@ pub fn conversion(error: &UnitError) -> Fault {
     match error {
         UnitError::Dimension { from, to } if from.is_none() != to.is_none() => {
             let unit = if from.is_none() { to } else { from };
+            if let Some(difference) = unit.affine() {
+                return fault.help(format!("write the number with its unit, `25 [{unit}]`, or `25 [{difference}]` for a difference"));
+            }
             fault.help(format!("multiply by `1 [{unit}]` to give a plain number the unit, or divide by it to take the unit off"))
         }
         _ => fault,
@@ -42,7 +45,11 @@ pub fn dimensions(from: Unit, to: Unit) -> Fault {
 /// A sum of two points on scales with a zero of their own.
 pub fn offset(left: Unit, right: Unit) -> Fault {
     let message = format!("Ambiguous operation with offset unit ({}, {})", left.info_name(), right.info_name());
-    Fault::new("E0424", message).help("a temperature difference has a unit of its own, such as delta_degC; or convert to kelvin first")
+    let fault = Fault::new("E0424", message);
+    if left.is_level() || right.is_level() {
+        return fault.help("levels, as in decibel, have no sum; convert them to what they are levels of first");
+    }
+    fault.help("a temperature difference has a unit of its own, such as delta_degC; or convert to kelvin first")
 }
 
 /// An operand is of a type that the operation does not take.

@@ -116,7 +116,7 @@ impl SumUnits {
 
 /// The units in which numbers of these units are added, or `subtract`ed; the same for all elements of two columns.
 pub fn sum_units(left: Unit, right: Unit, subtract: bool) -> Result<SumUnits, Fault> {
-    if left.dimension() != right.dimension() {
+    if !left.dimension().is_near(&right.dimension()) {
         return Err(fault::dimensions(left, right));
     }
     let (left_delta, right_delta) = (left.is_delta().is_some(), right.is_delta().is_some());

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::batch::{BatchId, JobSpec, JobState, SubmitError};
-use crate::check::{Mode, check};
+use crate::check::{Extent, Mode, check};
 use crate::diagnostic::{Fault, Severity, has_errors};
 use crate::eval;
 use crate::graph::Options;
@@ -112,7 +112,7 @@ fn compile(text: &str) -> Program {
     let mut sources = SourceMap::new();
     let file = sources.add("m.scl", text);
     let (ast, faults) = syntax::parse(file, text);
-    let (model, more) = check(&ast, Mode::Workflow);
+    let (model, more) = check(&ast, Mode::Workflow, Extent::Outputs);
     assert!(!has_errors(&faults) && !has_errors(&more), "{faults:?} {more:?}\n{text}");
     let graph = Arc::new(TaskGraph::build(&model, Options { chunks: true, batch: true, all: false }));
     Program { model: Arc::new(model), graph, sources: Arc::new(sources), world: Arc::new(Nowhere), exporter: Arc::new(Nowhere) }

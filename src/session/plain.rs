@@ -24,7 +24,7 @@ impl<R: BufRead> Plain<R> {
         Plain { reader }
     }
 
-    /// The next input. While a bracket is open there is none, and only whether there can be one is to be found out: of a long literal
+    /// The next input. While a bracket or a string is open there is none, and only whether there can be one is to be found out: of a long literal
     /// that is done ever more rarely, for its effort grows with the text.
     fn read(&mut self) -> io::Result<Option<String>> {
         let mut text = String::new();
@@ -32,9 +32,15 @@ impl<R: BufRead> Plain<R> {
         let mut open = Some(0);
         while self.reader.read_line(&mut text)? > 0 {
             lines += 1;
-            open = open.zip(open_brackets(text.get(begin..).unwrap_or_default())).map(|(before, here)| before + here);
+            let line = text.get(begin..).unwrap_or_default();
+            open = match open {
+                Some(before) => open_brackets(line).map(|here| before + here),
+                // only a quote can end a string or a comment
+                None if line.contains(['\'', '"']) => open_brackets(&text),
+                None => None,
+            };
             begin = text.len();
-            let is_open = open.is_some_and(|open| open > 0);
+            let is_open = open.is_none_or(|open| open > 0);
             let is_looked_at = !is_open || lines <= FEW_LINES || lines.is_power_of_two();
             if is_looked_at && !matches!(input::completeness(&text), Completeness::Incomplete { .. }) {
                 return Ok(Some(text));

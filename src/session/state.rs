@@ -9,7 +9,7 @@ use super::input::{self, Input};
 use super::magic::{self, Magic};
 use super::vocabulary::Vocabulary;
 use super::{Answer, Computation, Engine, Refused, Screen, Verdict, description, faults};
-use crate::check::{self, Mode};
+use crate::check::{self, Extent, Mode};
 use crate::diagnostic::{Diagnostic, Severity, has_errors};
 use crate::graph::{Options, TaskGraph, Uses};
 use crate::model::{ExprKind, Model, Type, VarId};
@@ -159,7 +159,7 @@ impl Session {
 
     /// Checks all statements. Of warnings only those count that have to do with a file: the others were said before.
     fn check(&self, file: FileId) -> (Model, Vec<Diagnostic>) {
-        let (model, mut diagnostics) = catch_unwind(AssertUnwindSafe(|| check::check(&self.model, self.mode)))
+        let (model, mut diagnostics) = catch_unwind(AssertUnwindSafe(|| check::check(&self.model, self.mode, Extent::Text(file))))
             .unwrap_or_else(|_| (Model::default(), vec![faults::broken_check(Span::new(file, 0, 0))]));
         diagnostics
             .retain(|diagnostic| diagnostic.severity == Severity::Error || diagnostic.labels.iter().any(|label| label.span.file == file));

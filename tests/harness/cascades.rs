@@ -6,7 +6,7 @@
 use std::path::Path;
 
 use libtest_mimic::{Failed, Trial};
-use scl::check::{self, Mode};
+use scl::check::{self, Extent, Mode};
 use scl::diagnostic::{Diagnostic, Severity, has_errors};
 use scl::source::SourceMap;
 use scl::syntax;
@@ -48,5 +48,5 @@ fn once(path: &Path, text: &str) -> Result<(), Failed> {
 fn diagnostics(text: &str) -> Vec<Diagnostic> {
     let file = SourceMap::new().add("m.scl", text);
     let (ast, faults) = syntax::parse(file, text);
-    if has_errors(&faults) { faults } else { check::check(&ast, Mode::Workflow).1 }
+    if has_errors(&faults) { faults } else { check::check(&ast, Mode::Workflow, Extent::Outputs).1 }
 }

@@ -7,7 +7,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::thread;
 
-use scl::check::{Mode, check_and_lint};
+use scl::check::{Extent, Mode, check_and_lint};
 use scl::diagnostic::{Diagnostic, Fault, has_errors};
 use scl::eval::{Exporter, STACK_SIZE, World};
 use scl::graph::{self, Options, TaskGraph};
@@ -106,7 +106,7 @@ impl Checked {
         let mut sources = SourceMap::new();
         let file = sources.add("fuzzed.scl", text);
         let (ast, faults) = syntax::parse(file, text);
-        let (model, mut diagnostics) = check_and_lint(&ast, mode);
+        let (model, mut diagnostics) = check_and_lint(&ast, mode, Extent::All);
         if has_errors(&faults) {
             diagnostics = faults;
         }

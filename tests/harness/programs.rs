@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread;
 
 use libtest_mimic::Trial;
-use scl::check::{self, Mode};
+use scl::check::{self, Extent, Mode};
 use scl::diagnostic::{Diagnostic, has_errors};
 use scl::eval::STACK_SIZE;
 use scl::graph::{self, Options, TaskGraph};
@@ -40,7 +40,7 @@ fn checked(path: &Path, text: &str) -> String {
 
 /// What a whole program is warned of; it has no errors.
 fn linted(path: &Path, text: &str) -> String {
-    on_deep_stack(|| Compiled::with(path, text, |ast| check::check_and_lint(ast, Mode::Workflow)).said())
+    on_deep_stack(|| Compiled::with(path, text, |ast| check::check_and_lint(ast, Mode::Workflow, Extent::Outputs)).said())
 }
 
 /// The lines that a program prints, then what it complains about; with one thread or many.
@@ -88,7 +88,7 @@ struct Compiled {
 
 impl Compiled {
     fn new(path: &Path, text: &str, mode: Mode) -> Compiled {
-        Compiled::with(path, text, |ast| check::check(ast, mode))
+        Compiled::with(path, text, |ast| check::check(ast, mode, Extent::Outputs))
     }
 
     fn with(path: &Path, text: &str, check: impl Fn(&Ast) -> (Model, Vec<Diagnostic>)) -> Compiled {

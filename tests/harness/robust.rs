@@ -12,7 +12,7 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 27] = [
+    let tests: [(&str, Test); 28] = [
         ("binary rubbish", rubbish),
         ("invalid UTF-8", invalid_utf8),
         ("a character without meaning", nul),
@@ -40,6 +40,7 @@ pub fn trials() -> Vec<Trial> {
         ("many unknown names", many_unknown_names),
         ("many failures", many_failures),
         ("many warnings of one kind", many_warnings),
+        ("everything is asked for", everything),
     ];
     tests.into_iter().map(|(name, test)| Trial::test(format!("robust: {name}"), move || in_time(test))).collect()
 }
@@ -261,4 +262,16 @@ fn many_warnings() -> Result<(), Failed> {
     let ran = Place::new().deferred(program);
     let shown = ran.stderr.matches("W0604").count();
     if shown == 3 && ran.stderr.contains("and 97 more") { Ok(()) } else { Err(format!("{shown} are shown\n{}", ran.stderr).into()) }
+}
+
+/// With `--all` what nothing needs is computed, so that its faults are errors, and it is not unused.
+fn everything() -> Result<(), Failed> {
+    let place = Place::new();
+    place.write("wrong.scl", "a = 1 [m] + 1 [s]\nprint(1)\n");
+    place.run(&["run", "--mode", "deferred", "wrong.scl"]).ends(0, "1\n", &["W0620"])?;
+    place.run(&["run", "--mode", "deferred", "--all", "wrong.scl"]).is_refused(&["E0360"])?;
+    place.write("right.scl", "a = 1 [m] + 1 [cm]\nprint(1)\n");
+    place.run(&["run", "--mode", "deferred", "right.scl"]).ends(0, "1\n", &["W0606"])?;
+    let ran = place.run(&["run", "--mode", "deferred", "--all", "right.scl"]);
+    if ran.code == Some(0) && ran.stderr.is_empty() { Ok(()) } else { Err(format!("{ran:?}").into()) }
 }

@@ -97,15 +97,21 @@ fn two_sides(code: &str, message: String, left: Side, right: Side) -> Diagnostic
 }
 
 fn with_origin(fault: Diagnostic, side: Side) -> Diagnostic {
-    let is_known = side.origin == side.span || fault.labels.iter().any(|label| label.span == side.origin);
+    let within = side.origin.file == side.span.file && side.span.start <= side.origin.start && side.origin.end <= side.span.end;
+    let is_known = within || fault.labels.iter().any(|label| label.span == side.origin);
     if is_known { fault } else { fault.label(side.origin, format!("{} comes from here", spoken_origin(side.unit))) }
 }
 
 fn plain(unit: Unit) -> String {
-    format!("multiply by `1 [{unit}]` to give a plain number the unit, or divide by it to take the unit off")
+    match unit.affine() {
+        // a product would count from absolute zero
+        Some(difference) => format!("write the number with its unit, `25 [{unit}]`, or `25 [{difference}]` for a difference"),
+        None => format!("multiply by `1 [{unit}]` to give a plain number the unit, or divide by it to take the unit off"),
+    }
 }
 
 fn divide(unit: Unit) -> String {
+    let unit = if unit.has_affine() { unit.root() } else { unit };
     format!("divide by a quantity of the same dimension, for instance by `1 [{unit}]`")
 }
 
@@ -125,6 +131,7 @@ fn spoken(unit: Unit) -> String {
     let dimension = unit.dimension();
     match dimension.name() {
         Some(name) => format!("{name} (in `{unit}`)"),
+        None if dimension.is_dimensionless() => format!("a number in `{unit}`"),
         None => format!("{dimension} (in `{unit}`)"),
     }
 }

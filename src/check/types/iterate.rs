@@ -3,6 +3,7 @@
 use std::slice;
 use std::sync::Arc;
 
+use super::numbers::Total;
 use super::{Checker, Scope};
 use crate::builtin::{self, Native};
 use crate::check::faults;
@@ -171,10 +172,11 @@ impl Checker<'_> {
         }
         let result = self.apply(function, &[element.clone(), element.clone()], slice::from_ref(input), scope);
         match (ty, result) {
-            (Type::Table { .. }, Type::Dict(columns)) => Type::Table { columns, len: Some(1) },
-            // a product of lengths has a dimension that depends on how many there are
-            (Type::Series { .. }, result) if result.unit().conflict(element.unit()).is_some() => result.with_unit(UnitType::Any),
-            (Type::Series { .. }, result) => result.loosened(),
+            (Type::Table { .. }, result @ Type::Dict(_)) => match result.repeated(&element) {
+                Type::Dict(columns) => Type::Table { columns, len: Some(1) },
+                _ => Type::Any,
+            },
+            (Type::Series { .. }, result) => result.repeated(&element),
             _ => Type::Any,
         }
     }
@@ -215,18 +217,18 @@ impl Checker<'_> {
     }
 
     fn sum_of_scalars(&mut self, arguments: &[Expr], types: &[Type], scope: &Scope) -> Type {
-        let mut total: Option<Type> = None;
+        let mut total: Option<Total> = None;
         for (argument, ty) in arguments.iter().zip(types) {
             if !matches!(ty, Type::Number { .. } | Type::Any | Type::Native(_)) {
                 return self.say(faults::scalars_needed(argument.span, "sum", "numbers", ty));
             }
             let term = self.number(argument, ty, "`sum`");
-            total = Some(match (total, arguments.first()) {
-                (Some(total), Some(first)) => self.added((first, &total), SumOp::Add, (argument, &term), scope),
-                _ => term,
-            });
+            match &mut total {
+                Some(total) => self.add(total, SumOp::Add, argument, &term, scope),
+                None => total = Some(Total { ty: term, first: argument, giver: argument, is_sound: true }),
+            }
         }
-        total.unwrap_or(Type::Any)
+        total.map_or(Type::Any, |total| total.ty)
     }
 }
 

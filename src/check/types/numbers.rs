@@ -25,27 +25,36 @@ impl Checker<'_> {
     /// Integers stay integers when all units are known and the same; otherwise a conversion may make floats of them.
     pub(super) fn sum(&mut self, first: &Expr, rest: &[(SumOp, Expr)], scope: &Scope) -> Type {
         let ty = self.infer(first, scope);
-        let mut total = self.number(first, &ty, "`+` or `-`");
+        let mut total = Total { ty: self.number(first, &ty, "`+` or `-`"), first, giver: first, is_sound: true };
         for (op, term) in rest {
             let ty = self.infer(term, scope);
             let ty = self.number(term, &ty, "`+` or `-`");
-            total = self.added((first, &total), *op, (term, &ty), scope);
+            self.add(&mut total, *op, term, &ty, scope);
         }
-        total
+        total.ty
     }
 
-    /// The type of a sum or difference; says when there is none.
-    pub(super) fn added(&mut self, (first, total): (&Expr, &Type), op: SumOp, (term, ty): (&Expr, &Type), scope: &Scope) -> Type {
-        if let Some(sides) = self.conflict((first, total), (term, ty), scope) {
-            self.say_of_dimensions(faults_of_dimensions::sum(op, sides));
-            return add(total, ty).with_unit(UnitType::Any);
+    /// Adds a term; says when it has another dimension than those before it, once in a sum.
+    pub(super) fn add<'e>(&mut self, total: &mut Total<'e>, op: SumOp, term: &'e Expr, ty: &Type, scope: &Scope) {
+        if !total.is_sound {
+            total.ty = add(&total.ty, ty).with_unit(UnitType::Any);
+            return;
         }
-        if let (Some(left), Some(right)) = (total.unit().exact(), ty.unit().exact())
+        if let Some(sides) = self.conflict((total.giver, &total.ty), (term, ty), scope) {
+            self.say_of_dimensions(faults_of_dimensions::sum(op, sides));
+            total.is_sound = false;
+            total.ty = add(&total.ty, ty).with_unit(UnitType::Any);
+            return;
+        }
+        if let (Some(left), Some(right)) = (total.ty.unit().exact(), ty.unit().exact())
             && let Err(fault) = ops::quantity::sum_units(left, right, op == SumOp::Subtract)
         {
-            self.say_of_dimensions(fault.at(first.span.to(term.span)));
+            self.say_of_dimensions(fault.at(total.first.span.to(term.span)));
         }
-        add(total, ty)
+        if total.ty.unit().known().is_none() {
+            total.giver = term;
+        }
+        total.ty = add(&total.ty, ty);
     }
 
     pub(super) fn product(&mut self, first: &Expr, rest: &[(ProductOp, Expr)], scope: &Scope) -> Type {
@@ -121,6 +130,16 @@ impl Checker<'_> {
     pub(super) fn side(&self, expr: &Expr, unit: Unit, scope: &Scope) -> Side {
         Side { span: expr.span, unit, origin: self.origin(expr, scope) }
     }
+}
+
+/// A sum so far.
+pub(super) struct Total<'e> {
+    pub(super) ty: Type,
+    pub(super) first: &'e Expr,
+    /// The first term of which the unit is known.
+    pub(super) giver: &'e Expr,
+    /// Whether all terms have one dimension, as far as is known.
+    pub(super) is_sound: bool,
 }
 
 /// The value of a literal number.

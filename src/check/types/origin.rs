@@ -1,6 +1,6 @@
 //! Where the unit of a value comes from, for messages.
 
-use super::{Checker, Scope};
+use super::{Checker, Scope, decided};
 use crate::model::{Expr, ExprKind, Property};
 use crate::source::Span;
 
@@ -34,9 +34,9 @@ impl Checker<'_> {
             ExprKind::Local { depth, index } => scope.given(*depth, *index),
             ExprKind::Negate(operand) | ExprKind::Plus(operand) | ExprKind::Part(_, operand) => Some((operand, scope)),
             ExprKind::Sum(first, _) => Some((first, scope)),
-            ExprKind::If(_, then, _) => Some((then, scope)),
+            ExprKind::If(condition, then, otherwise) => Some((if decided(condition) == Some(false) { otherwise } else { then }, scope)),
             ExprKind::Index(base, _) | ExprKind::Slice(base, _) | ExprKind::Property(base, Property::Array) => Some((base, scope)),
-            ExprKind::Filter { input, .. } | ExprKind::Reduce { input, .. } => Some((input, scope)),
+            ExprKind::Filter { input, .. } => Some((input, scope)),
             ExprKind::Query { source, .. } => Some((source, scope)),
             ExprKind::Range { start, .. } => Some((start, scope)),
             ExprKind::Aggregate(_, arguments) => arguments.first().map(|first| (first, scope)),

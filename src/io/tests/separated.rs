@@ -29,6 +29,10 @@ fn columns_have_names_units_and_types() {
         ("\u{feff}name\n\"a, b\"\n\"say \"\"so\"\"\"\n", "((name: 'a, b', 'say \"so\"'))"),
         ("a,b\r\n1,2\r\n", "((a: 1), (b: 2))"),
         ("a,b\n", "((a:), (b:))"),
+        ("# c\nx\n1\n\n3\n\n\n", "((x: 1, null, 3))"),
+        ("x\n\"a\n\nb\"\nc\n", "((x: 'a\n\nb', 'c'))"),
+        ("\"a, b\";c\n1;2\n", "(('a, b': 1), (c: 2))"),
+        ("a,b\n5\" pipe,\"say \"\"so\"\"\"\n", "((a: '5\" pipe'), (b: 'say \"so\"'))"),
     ];
     for (text, expected) in cases {
         assert_eq!(table(text).as_deref(), Ok(expected), "{text}");
@@ -42,8 +46,10 @@ fn what_is_wrong_is_said_with_its_line_and_column() {
     let cases = [
         ("", "E0642 there is no line with the names of the columns"),
         ("# nothing\n", "E0642 there is no line with the names of the columns"),
-        ("a,b\n1,2\n3\n", "E0643 line 3 has 1 cells, the first line 2"),
+        ("a,b\n1,2\n3\n", "E0643 line 3 has 1 cell, the first line 2"),
         ("a,a\n1,2\n", "E0404 Repeating column names were found in table: column 'a' stands there twice"),
+        ("a\n\"unclosed\n1\n", "E0648 the quote in line 2 is never closed"),
+        ("a,b\n1,\"x\"\n2,\"y\n", "E0648 the quote in line 3 is never closed"),
         ("a,\n1,2\n", "E0645 column 2 has no name"),
         ("1.5,2\n3,4\n", "E0645 the first line must name the columns, but has the number 1.5"),
         ("a [m,b\n1,2\n", "E0646 'a [m' is no name of a column with its unit"),

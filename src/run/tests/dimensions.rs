@@ -49,7 +49,7 @@ proptest! {
         let file = sources.add("m.scl", text.as_str());
         let (ast, faults) = syntax::parse(file, &text);
         prop_assert!(!has_errors(&faults), "{faults:?}\n{text}");
-        let (model, before) = check(&ast, Mode::Deferred);
+        let (model, before) = check(&ast, Mode::Deferred, Extent::Outputs);
         let is_of_units = |fault: &Diagnostic| matches!(fault.code.as_str(), "E0360" | "E0361" | "E0362" | "E0363" | "E0364" | "E0423" | "E0424");
         prop_assert!(before.iter().all(|fault| is_of_units(fault) || fault.severity == Severity::Warning), "{before:?}\n{text}");
         let graph = Arc::new(TaskGraph::build(&model, Options { chunks: false, batch: false, all: false }));

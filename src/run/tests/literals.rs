@@ -118,7 +118,7 @@ fn read(text: &str) -> Result<Value, String> {
     let program = format!("value = {text}\nprint(value)\n");
     let file = SourceMap::new().add("m.scl", program.as_str());
     let (ast, faults) = syntax::parse(file, &program);
-    let (model, more) = check(&ast, Mode::Deferred);
+    let (model, more) = check(&ast, Mode::Deferred, Extent::Outputs);
     if has_errors(&faults) || has_errors(&more) {
         return Err(format!("{faults:?} {more:?}"));
     }
