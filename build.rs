@@ -3,6 +3,8 @@
 use std::path::Path;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // every job starts this program anew, and moving a large one to another address takes a third of that time
+    println!("cargo:rustc-link-arg-bins=-no-pie");
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=grammar");
     println!("cargo:rerun-if-changed=stdlib/codes");
