@@ -86,7 +86,8 @@ pub trait BatchSystem {
     /// Takes jobs in this order; one answer for each.
     fn submit(&mut self, jobs: &[JobSpec]) -> Vec<Result<BatchId, SubmitError>>;
 
-    /// The state of each of these jobs. It must be called again and again: some batch systems live only in this call.
+    /// The state of each of these jobs. It must be called again and again: some batch systems live only in this call. That a job has
+    /// ended is said once; after that it may be forgotten.
     fn poll(&mut self, ids: &[BatchId]) -> Vec<JobState>;
 
     /// Asks for the end of each of these jobs; a job that is over is no fault. They are over when [`BatchSystem::poll`] says so.

@@ -24,7 +24,7 @@ use crate::value::codec;
 
 pub use attempt::{Attempt, Description, InputFile, Keeping, Source};
 pub use digest::{Digest, NotADigest};
-pub use directory::{Job, quote};
+pub use directory::{Job, quote, running};
 pub use files::{FileError, VERSION, host};
 pub use holder::{Holder, Life};
 pub use manifest::{Cause, Manifest, Outcome, ResultFile, Timestamp, Usage};

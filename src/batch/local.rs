@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ use nix::unistd::Pid;
 use super::{BatchId, BatchSystem, CPUS, JobSpec, JobState, SubmitError};
 use crate::diagnostic::Fault;
 use crate::job::points::point;
-use crate::job::{Attempt, Cause, FileError, Holder, Life, quote};
+use crate::job::{self, Attempt, Cause, FileError, Holder, Life, quote};
 use crate::resources::Request;
 use admission::Need;
 
@@ -57,6 +57,8 @@ pub struct Local {
     machine: Machine,
     jobs: BTreeMap<BatchId, Entry>,
     queue: VecDeque<BatchId>,
+    /// What runs here beside them, see [`Local::count_orphans`].
+    orphans: Vec<Process>,
     count: u64,
     patience: Patience,
 }
@@ -103,7 +105,19 @@ enum Handle {
 impl Local {
     /// Runs attempts with this launcher on this machine.
     pub fn new(launcher: Launcher, machine: Machine) -> Self {
-        Local { launcher, machine, jobs: BTreeMap::new(), queue: VecDeque::new(), count: 0, patience: PATIENCE }
+        Local { launcher, machine, jobs: BTreeMap::new(), queue: VecDeque::new(), orphans: Vec::new(), count: 0, patience: PATIENCE }
+    }
+
+    /// Counts what a driver that is gone left running in a directory of jobs against the cores and the memory, until it is over or taken
+    /// over; gives how many there are. Only the driver that has the directory for itself may ask for this, before it submits anything.
+    pub fn count_orphans(&mut self, jobs: &Path) -> usize {
+        let orphan = |(attempt, holder): (Attempt, Holder)| {
+            // without a description nothing is known of its limits, but its cores are
+            let request = attempt.description().map_or(Request::ONE_CORE, |description| description.request);
+            Process::adopted(holder, &request)
+        };
+        self.orphans = job::running(jobs).into_iter().map(orphan).collect();
+        self.orphans.len()
     }
 
     fn accept(&mut self, job: &JobSpec) -> Result<BatchId, SubmitError> {
@@ -125,22 +139,22 @@ impl Local {
         if let Some(id) = self.adopted(&holder) {
             return Ok(Some(id.clone()));
         }
+        self.orphans.retain(|orphan| !orphan.is_of(&holder));
         let id = self.new_id();
-        let cpus = holder.cpus.clone();
-        let process = Process::new(Handle::Adopted(holder), cpus, &job.request, Instant::now());
-        self.jobs.insert(id.clone(), Entry::Running(process));
+        self.jobs.insert(id.clone(), Entry::Running(Process::adopted(holder, &job.request)));
         Ok(Some(id))
     }
 
     fn adopted(&self, holder: &Holder) -> Option<&BatchId> {
         let is_it = |entry: &Entry| match entry {
-            Entry::Running(process) => matches!(&process.handle, Handle::Adopted(adopted) if adopted == holder),
+            Entry::Running(process) => process.is_of(holder),
             Entry::Waiting(_) | Entry::Ended(_) => false,
         };
         self.jobs.iter().find(|(_, entry)| is_it(entry)).map(|(id, _)| id)
     }
 
     fn reap(&mut self, now: Instant) {
+        self.orphans.retain(|orphan| !orphan.handle.is_over());
         for entry in self.jobs.values_mut() {
             if let Entry::Running(process) = entry
                 && let Some(end) = process.look(now, self.patience)
@@ -174,11 +188,13 @@ impl Local {
         }
     }
 
+    /// All that uses something of the machine.
     fn running(&self) -> impl Iterator<Item = &Process> {
-        self.jobs.values().filter_map(|entry| match entry {
+        let own = self.jobs.values().filter_map(|entry| match entry {
             Entry::Running(process) => Some(process),
             Entry::Waiting(_) | Entry::Ended(_) => None,
-        })
+        });
+        own.chain(&self.orphans)
     }
 
     fn end(&mut self, id: &BatchId, now: Instant) {
@@ -223,7 +239,13 @@ impl BatchSystem for Local {
         let now = Instant::now();
         self.reap(now);
         self.begin_what_fits(now);
-        ids.iter().map(|id| self.jobs.get(id).map_or(JobState::Unknown, Entry::state)).collect()
+        let states = ids.iter().map(|id| self.jobs.get(id).map_or(JobState::Unknown, Entry::state)).collect();
+        for id in ids {
+            if matches!(self.jobs.get(id), Some(Entry::Ended(_))) {
+                self.jobs.remove(id);
+            }
+        }
+        states
     }
 
     fn cancel(&mut self, ids: &[BatchId]) -> Vec<Result<(), Fault>> {
@@ -313,6 +335,18 @@ impl Process {
     fn new(handle: Handle, cpus: Vec<usize>, request: &Request, began: Instant) -> Self {
         let memory = request.memory_bytes().unwrap_or(0);
         Process { handle, cpus, memory, began, walltime: request.duration(), ending: None }
+    }
+
+    /// One that an earlier run began, when that was.
+    fn adopted(holder: Holder, request: &Request) -> Self {
+        let now = Instant::now();
+        let began = holder.age().and_then(|age| now.checked_sub(age)).unwrap_or(now);
+        let cpus = holder.cpus.clone();
+        Process::new(Handle::Adopted(holder), cpus, request, began)
+    }
+
+    fn is_of(&self, holder: &Holder) -> bool {
+        matches!(&self.handle, Handle::Adopted(adopted) if adopted == holder)
     }
 
     fn need(&self, now: Instant) -> Need {

@@ -99,6 +99,11 @@ impl<'a> Executor<'a> {
     ) -> Result<Summary, FileError> {
         let store = Store::open(&self.store)?;
         let Some(_lock) = self.lock(&store, interrupted)? else { return Ok(Summary { interrupted: true, ..Summary::default() }) };
+        let orphans = system.count_orphans(store.jobs());
+        if orphans > 0 && self.speaks() {
+            let (plural, verb) = if orphans == 1 { ("", "s") } else { ("s", "") };
+            eprintln!("{orphans} job{plural} of an earlier run still run{verb} here");
+        }
         let settings = JobSettings { jobs: store.jobs().to_owned(), fresh: self.settings.fresh };
         let batch = Batch { system: &mut system, settings, interrupted };
         Ok(run::run(program, self.threads(), Some(batch), line))
@@ -117,13 +122,18 @@ impl<'a> Executor<'a> {
         Ok(None)
     }
 
+    /// Whether people want to know of jobs that end well.
+    fn speaks(&self) -> bool {
+        !self.settings.quiet && self.reporting.format == Format::Text
+    }
+
     /// One line about the jobs of a run, for people.
     fn say(&self, summary: &Summary, had_jobs: bool) {
         let Summary { jobs_done, jobs_failed, jobs_kept, .. } = summary;
         if self.reporting.format == Format::Json {
             return;
         }
-        if !self.settings.quiet && jobs_done + jobs_failed + jobs_kept > 0 {
+        if self.speaks() && jobs_done + jobs_failed + jobs_kept > 0 {
             eprintln!("jobs: {jobs_done} done, {jobs_failed} failed, {jobs_kept} kept");
         }
         match (summary.interrupted, had_jobs) {

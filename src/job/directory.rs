@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::attempt::{self, Attempt, Description, FORMAT, INDEX, INPUTS, InputFile};
 use super::digest::Digest;
 use super::files::{self, FileError};
+use super::holder::{Holder, Life};
 use super::{Manifest, Outcome};
 use crate::eval::Input;
 use crate::model::Task;
@@ -97,6 +98,28 @@ impl Job {
         }
         Err(FileError::Damaged { path: self.path.clone(), message: "there are too many attempts".to_owned() })
     }
+}
+
+/// The attempts in a directory of jobs that processes of this machine run, found by the command lines of all processes.
+pub fn running(jobs: &Path) -> Vec<(Attempt, Holder)> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let command_lines = entries.filter_map(|entry| Some((process_number(&entry.file_name())?, fs::read(entry.path().join("cmdline")).ok()?)));
+    let runs = |(pid, command_line): (u32, Vec<u8>)| {
+        let attempt = command_line.split(|byte| *byte == 0).find_map(|word| attempt_in(jobs, word))?;
+        // what a job has started may be called with its directory too, and is no other job
+        let holder = attempt.holder().ok()??;
+        (holder.pid == pid && holder.life() == Life::Here).then_some((attempt, holder))
+    };
+    command_lines.filter_map(runs).collect()
+}
+
+fn process_number(name: &OsStr) -> Option<u32> {
+    name.to_str()?.parse().ok()
+}
+
+fn attempt_in(jobs: &Path, word: &[u8]) -> Option<Attempt> {
+    let path = Path::new(OsStr::from_bytes(word));
+    if path.parent()?.parent()? == jobs { Attempt::open(path).ok() } else { None }
 }
 
 /// Words of a command as one would type them in a shell, for people to copy.

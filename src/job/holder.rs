@@ -1,7 +1,9 @@
 //! The process that runs an attempt, so that a later run of the program can find it again.
 
 use std::fs;
+use std::time::Duration;
 
+use nix::unistd::{SysconfVar, sysconf};
 use serde::{Deserialize, Serialize};
 
 use super::files::host;
@@ -54,6 +56,15 @@ impl Holder {
             Life::Over
         }
     }
+
+    /// For how long it has been running, if it is on this machine since its last start; no clock that can be set matters.
+    pub fn age(&self) -> Option<Duration> {
+        let here = self.host == host() && self.boot == boot();
+        let uptime: f64 = fs::read_to_string("/proc/uptime").ok()?.split(' ').next()?.parse().ok()?;
+        let ticks = sysconf(SysconfVar::CLK_TCK).ok()??;
+        let age = uptime - self.birth as f64 / ticks as f64;
+        Duration::try_from_secs_f64(age.max(0.0)).ok().filter(|_| here)
+    }
 }
 
 fn boot() -> String {
@@ -87,6 +98,17 @@ mod tests {
         assert_eq!(Holder { pid: u32::MAX, ..own.clone() }.life(), Life::Over);
         assert_eq!(Holder::nobody().life(), Life::Over);
         assert_eq!(Holder { host: "elsewhere".to_owned(), ..own }.life(), Life::Elsewhere);
+    }
+
+    #[test]
+    fn age_is_since_the_birth() {
+        let own = Holder::this_process(Vec::new());
+        let young = own.age().expect("it runs");
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(own.age().is_some_and(|age| age >= young + Duration::from_millis(20)), "{young:?}");
+        assert!(Holder { birth: 0, ..own.clone() }.age().is_some_and(|age| age > young), "it is as old as the system");
+        assert_eq!(Holder { birth: u64::MAX, ..own.clone() }.age(), Some(Duration::ZERO));
+        assert_eq!(Holder { boot: "before".to_owned(), ..own }.age(), None);
     }
 
     #[test]

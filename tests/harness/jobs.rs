@@ -18,7 +18,7 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 30] = [
+    let tests: [(&str, Test); 31] = [
         ("jobs print what one process prints", same_as_deferred),
         ("each chunk has a directory that tells all", directories),
         ("a second run keeps all results", kept),
@@ -43,6 +43,7 @@ pub fn trials() -> Vec<Trial> {
         ("interrupted while this process computes", interrupted_between_jobs),
         ("interrupted while it waits for another run", interrupted_while_waiting),
         ("a driver that is killed leaves its job to the next", adopted),
+        ("a job that is left behind and not needed keeps its cores", left_behind),
         ("an attempt that was never begun", never_begun),
         ("two runs of one store", two_runs),
         ("a store with an awkward name", awkward_store),
@@ -379,6 +380,26 @@ fn adopted() -> Result<(), Failed> {
     driver.child.wait()?;
     workflow(&place).ends(0, "1499985044850\n", &["0 failed"])?;
     expect(attempts(&place.path().join(".scl")).len() == 1, "the job that was running is taken over")
+}
+
+/// What the next run does not need goes on, and the cores that it has are given to nobody else.
+fn left_behind() -> Result<(), Failed> {
+    let cores = thread::available_parallelism()?;
+    let place = place(&format!("a = {LONG} on {cores} cores\nprint(a[0])\n"));
+    let mut driver = Driver::start(&place)?;
+    let job = driver.jobs(1)?[0];
+    let held = |attempt: &PathBuf| attempt.join("process.json").exists();
+    wait_until(|| attempts(&place.path().join(".scl")).iter().any(held))?;
+    driver.child.kill()?;
+    driver.child.wait()?;
+    place.write("model.scl", "b = 1 + 1 on 1 core\nprint(b)\n");
+    let next = Driver::start(&place)?;
+    thread::sleep(Duration::from_millis(1500));
+    let waited = attempts(&place.path().join(".scl")).iter().filter(|attempt| held(attempt)).count();
+    let survived = kill(job, None).is_ok();
+    kill(job, Signal::SIGTERM)?;
+    next.end()?.ends(0, "2\n", &["1 job of an earlier run still runs here", "1 done, 0 failed"])?;
+    expect(survived && waited == 1, (survived, waited))
 }
 
 /// A driver that was killed between two steps leaves less than an attempt behind, which the next run passes by.

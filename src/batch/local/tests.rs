@@ -1,1 +1,49 @@
+use std::thread::sleep;
 
+use super::*;
+use crate::job::fixture;
+
+/// Runs a command of the system instead of a worker.
+fn local(program: &str, arguments: &[&str]) -> Local {
+    let arguments = arguments.iter().map(OsString::from).collect();
+    Local::new(Launcher { program: program.into(), arguments }, Machine::new(vec![0], None, 1 << 30))
+}
+
+fn specs(jobs: &Path, count: usize) -> Vec<JobSpec> {
+    let spec = |number: usize| {
+        let (job, attempt) = fixture::attempt(jobs, &number.to_string(), &[], Request::ONE_CORE);
+        JobSpec { name: "t".into(), key: job.key(), attempt, request: Request::ONE_CORE, group: None }
+    };
+    (0..count).map(spec).collect()
+}
+
+#[test]
+fn an_end_is_said_once_and_then_forgotten() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let mut local = local("/bin/true", &[]);
+    let ids: Vec<_> = local.submit(&specs(directory.path(), 3)).into_iter().flatten().collect();
+    let mut ends = vec![0; ids.len()];
+    let limit = Instant::now() + Duration::from_secs(30);
+    while !local.jobs.is_empty() {
+        for (place, state) in local.poll(&ids).into_iter().enumerate() {
+            ends[place] += usize::from(state == JobState::Ended(Ok(())));
+        }
+        assert!(Instant::now() < limit, "{local:?}");
+        sleep(Duration::from_millis(2));
+    }
+    assert_eq!(ends, [1, 1, 1]);
+    assert!(local.queue.is_empty());
+    assert_eq!(local.poll(&ids), [JobState::Unknown, JobState::Unknown, JobState::Unknown]);
+}
+
+#[test]
+fn who_never_began_ends_too() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let mut local = local("/nowhere/at all", &[]);
+    let ids: Vec<_> = local.submit(&specs(directory.path(), 1)).into_iter().flatten().collect();
+    match local.poll(&ids).as_slice() {
+        [JobState::Ended(Err(Cause::NeverStarted { reason }))] => assert!(reason.contains("/nowhere/at all"), "{reason}"),
+        states => panic!("{states:?}"),
+    }
+    assert!(local.jobs.is_empty());
+}
