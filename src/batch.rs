@@ -79,6 +79,9 @@ pub trait BatchSystem {
     /// Whether a request can ever be satisfied; to be asked before anything runs.
     fn check(&self, request: &Request) -> Result<(), Fault>;
 
+    /// What of a request can be satisfied: the request itself, or one that asks for less.
+    fn clamp(&self, request: &Request) -> Request;
+
     /// The jobs of an earlier run that still wait or run, by attempt. To be asked before anything is submitted again: what was
     /// submitted by a program that was killed goes on.
     fn find(&mut self, jobs: &[JobSpec]) -> Vec<Result<Option<BatchId>, Fault>>;

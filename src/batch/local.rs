@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{OsStr, OsString};
+use std::num::NonZeroU32;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -15,7 +16,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use super::{BatchId, BatchSystem, CPUS, JobSpec, JobState, SubmitError};
+use super::{BatchId, BatchSystem, CPUS, Capacity, JobSpec, JobState, SubmitError};
 use crate::diagnostic::Fault;
 use crate::job::points::point;
 use crate::job::{self, Attempt, Cause, FileError, Holder, Life, quote};
@@ -214,15 +215,20 @@ impl BatchSystem for Local {
         let capacity = self.machine.capacity();
         if request.cores().get() > capacity.cores {
             let message = format!("{} cores are requested, but this machine has {} for us", request.cores(), capacity.cores);
-            return Err(Fault::new("E0810", message).help("request fewer cores, or run it on a larger machine"));
+            return Err(Fault::new("E0810", message).help("request fewer cores, run it on a larger machine, or with `--clamp` on as many cores as there are"));
         }
         let memory = request.memory_bytes().unwrap_or(0);
         if memory > capacity.memory {
             let (memory, most) = (memory.div_ceil(1 << 20), capacity.memory >> 20);
             let message = format!("{memory} MiB of memory in all are requested, but this machine has {most} MiB for us");
-            return Err(Fault::new("E0812", message).help("request less memory per core, or fewer cores, or run it on a larger machine"));
+            return Err(Fault::new("E0812", message).help("request less memory per core, or fewer cores; or run it on a larger machine, or with `--clamp` in as much memory as there is"));
         }
         Ok(())
+    }
+
+    fn clamp(&self, request: &Request) -> Request {
+        let Capacity { cores, memory } = self.machine.capacity();
+        request.at_most(NonZeroU32::new(cores).unwrap_or(NonZeroU32::MIN), memory)
     }
 
     fn find(&mut self, jobs: &[JobSpec]) -> Vec<Result<Option<BatchId>, Fault>> {

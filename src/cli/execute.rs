@@ -16,7 +16,7 @@ use crate::check::Mode;
 use crate::diagnostic::{Diagnostic, Fault};
 use crate::eval;
 use crate::job::FileError;
-use crate::model::VarId;
+use crate::model::{Model, VarId};
 use crate::resources::Request;
 use crate::run::{self, Batch, JobSettings, Program, Summary};
 use crate::session::{Refused, Verdict};
@@ -38,6 +38,9 @@ pub(super) struct Settings {
     /// Threads for tasks, and for large columns, of this process [default: one for each core that the process may use]
     #[arg(long, short = 'j', value_name = "N")]
     threads: Option<NonZeroUsize>,
+    /// Run jobs that ask for more than this machine has with what it has, and warn, instead of refusing them
+    #[arg(long)]
+    clamp: bool,
     /// Say nothing of jobs that end well
     #[arg(long, short)]
     quiet: bool,
@@ -74,16 +77,41 @@ impl<'a> Executor<'a> {
             Some(first) => {
                 let unable = |fault: Fault| Refused { verdict: Verdict::Failed, diagnostics: vec![fault.at(first.span)] };
                 let system = Local::new(Launcher::this_program().map_err(unable)?, Machine::detect());
-                let too_large = too_large(&requests, &system);
-                if !too_large.is_empty() {
-                    return Err(Refused { verdict: Verdict::Wrong, diagnostics: too_large });
-                }
+                let (program, warnings) = self.admit(program, &requests, &system)?;
                 let interrupted = interrupted.map_or_else(watched, |flag| Ok(flag.clone())).map_err(unable)?;
-                self.with_jobs(program, system, &interrupted, line).map_err(|error| unable(unusable_store(&error)))?
+                let ran = self.with_jobs(&program, system, &interrupted, line);
+                let mut summary = ran.map_err(|error| unable(unusable_store(&error)))?;
+                summary.diagnostics.extend(warnings);
+                summary
             }
         };
         self.say(&summary, !requests.is_empty());
         Ok(summary)
+    }
+
+    /// The program with requests that the system can satisfy, and warnings of those that were made smaller for that. Without `--clamp`
+    /// what can never be satisfied is refused before anything runs.
+    fn admit(
+        &self,
+        program: &Program,
+        requests: &[&Spanned<Request>],
+        system: &dyn BatchSystem,
+    ) -> Result<(Program, Vec<Diagnostic>), Refused> {
+        let too_large = requests.iter().filter_map(|request| Some((*request, system.check(&request.node).err()?)));
+        let too_large: Vec<(&Spanned<Request>, Fault)> = too_large.collect();
+        if too_large.is_empty() {
+            return Ok((program.clone(), Vec::new()));
+        }
+        if !self.settings.clamp {
+            let diagnostics = too_large.into_iter().map(|(request, fault)| fault.at(request.span)).collect();
+            return Err(Refused { verdict: Verdict::Wrong, diagnostics });
+        }
+        let mut model = Model::clone(&program.model);
+        for request in model.variables.iter_mut().filter_map(|variable| variable.request.as_mut()) {
+            request.node = system.clamp(&request.node);
+        }
+        let warning = |(request, fault): (&Spanned<Request>, Fault)| clamped(request, &fault, &system.clamp(&request.node));
+        Ok((Program { model: Arc::new(model), ..program.clone() }, too_large.into_iter().map(warning).collect()))
     }
 
     fn threads(&self) -> usize {
@@ -177,7 +205,8 @@ fn unusable_store(error: &FileError) -> Fault {
     Fault::new("E0703", format!("the store cannot be used: {error}")).help("choose a directory that can be written with `--store`")
 }
 
-/// Requests that this machine can never satisfy are refused before anything runs.
-fn too_large(requests: &[&Spanned<Request>], system: &dyn BatchSystem) -> Vec<Diagnostic> {
-    requests.iter().filter_map(|request| Some(system.check(&request.node).err()?.at(request.span))).collect()
+fn clamped(request: &Spanned<Request>, fault: &Fault, smaller: &Request) -> Diagnostic {
+    Diagnostic::warning("W0810", format!("the job gets less than it asks for: {}", fault.message), request.span)
+        .here(format!("it runs {smaller}"))
+        .help("values do not depend on it, but it may run out of time or memory")
 }

@@ -91,6 +91,17 @@ impl Request {
         self.walltime
     }
 
+    /// The same on no more than so many cores, with no more than so many bytes for all of them together (rounded down to whole MiB per
+    /// core, if there are any).
+    pub fn at_most(&self, cores: NonZeroU32, memory: u64) -> Request {
+        let cores = self.cores.min(cores);
+        let share = memory / u64::from(cores.get());
+        let whole = share - share % (1 << 20);
+        let most = Information::new::<byte>(if whole > 0 { whole } else { share.max(1) });
+        let limit = |memory: Information| if memory > most { most } else { memory };
+        Request { cores, memory_per_core: self.memory_per_core.map(limit), walltime: self.walltime }
+    }
+
     /// Bytes for all cores together.
     pub fn memory_bytes(&self) -> Option<u64> {
         self.memory_per_core.map(|memory| memory.get::<byte>() * u64::from(self.cores.get()))
@@ -200,6 +211,16 @@ mod tests {
         assert_eq!(Request::ONE_CORE.to_string(), "on 1 core");
         assert_eq!(show_memory(Information::new::<byte>(4_100_000_000)), "4100 [MB]");
         assert_eq!(show_memory(Information::new::<byte>(1025)), "1025 [byte]");
+    }
+
+    #[test]
+    fn can_be_made_smaller() {
+        let request = |count, memory| Request::new(cores(count), memory, Some(1_000_000_000)).expect("a request");
+        assert_eq!(request(8, Some(1 << 30)).at_most(cores(4), 1 << 40), request(4, Some(1 << 30)));
+        assert_eq!(request(8, Some(1 << 30)).at_most(cores(3), 1 << 30), request(3, Some(341 << 20)));
+        assert_eq!(request(2, Some(10)).at_most(cores(4), 8), request(2, Some(4)));
+        assert_eq!(request(2, Some(10)).at_most(cores(4), 0), request(2, Some(1)));
+        assert_eq!(request(2, None).at_most(cores(1), 5), request(1, None));
     }
 
     #[test]

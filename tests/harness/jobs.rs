@@ -18,7 +18,7 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 31] = [
+    let tests: [(&str, Test); 32] = [
         ("jobs print what one process prints", same_as_deferred),
         ("each chunk has a directory that tells all", directories),
         ("a second run keeps all results", kept),
@@ -36,6 +36,7 @@ pub fn trials() -> Vec<Trial> {
         ("a job that takes more memory than there is of its own is let be", modest),
         ("more cores than there are", too_many_cores),
         ("more memory than there is", too_much_memory),
+        ("more than there is, made smaller", clamped),
         ("more chunks than elements", too_many_chunks),
         ("never more jobs than cores", cores_are_kept_to),
         ("no more threads than were asked for", threads_are_kept_to),
@@ -277,6 +278,25 @@ fn too_many_cores() -> Result<(), Failed> {
 fn too_much_memory() -> Result<(), Failed> {
     let place = place("print('a')\nb = 2 on 1 core with 500 [TiB]\nprint(b)\n");
     workflow(&place).is_refused(&["E0812", "model.scl:2", "memory"])
+}
+
+/// Both numbers are said, and the job keeps to what it got.
+fn clamped() -> Result<(), Failed> {
+    let cores = thread::available_parallelism()?;
+    let place = place("a = 1 + 1 on 100000 cores\nb = 2 + 2 on 1 core with 500 [TiB]\nc = 3 on 1 core\nprint(a, b, c)\n");
+    let ran = place.run(&["run", "--clamp", "model.scl"]);
+    let says = ["W0810", "100000 cores are requested", &format!("this machine has {cores} for us"), &format!("it runs on {cores} core"), "524288000 MiB"];
+    ran.ends(0, "2 4 3\n", &says)?;
+    expect(ran.stderr.matches("W0810").count() == 2, &ran)?;
+    let mut given = Vec::new();
+    for attempt in attempts(&place.path().join(".scl")) {
+        let task: Value = serde_json::from_str(&std::fs::read_to_string(attempt.join("task.json"))?)?;
+        given.push(task["content"]["request"]["cores"].as_u64());
+    }
+    given.sort_unstable();
+    expect(given == [Some(1), Some(1), Some(cores.get() as u64)], &given)?;
+    // what was computed smaller is kept as what it is
+    place.run(&["run", "--clamp", "--quiet", "model.scl"]).ends(0, "2 4 3\n", &["W0810"])
 }
 
 fn too_many_chunks() -> Result<(), Failed> {
