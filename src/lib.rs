@@ -15,6 +15,7 @@ pub mod report;
 pub mod resources;
 pub mod run;
 pub mod session;
+pub mod site;
 pub mod source;
 pub mod store;
 pub mod syntax;
