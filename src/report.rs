@@ -1,4 +1,4 @@
-//! Diagnostics for people and for tools.
+//! Diagnostics, and the progress of a run, for people and for tools.
 //!
 //! [`text()`] draws the source with marks under it (crate ariadne); [`json()`] gives the same facts as a versioned object. Both accept
 //! any diagnostic: a span out of range, inside of a character or of an unknown file is moved or left out, never a panic, and the
@@ -10,6 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::source::SourceMap;
 
 mod json;
+pub mod progress;
 mod sections;
 mod text;
 

@@ -26,8 +26,10 @@ use state::State;
 mod jobs;
 mod perform;
 mod state;
+mod watch;
 
 pub use jobs::Settings as JobSettings;
+pub use watch::{Event, EventKind, Progress, Running, Watcher};
 
 /// The pause between two looks at jobs; it grows while nothing happens.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(2);
@@ -59,6 +61,8 @@ pub struct Batch<'b> {
     pub settings: JobSettings,
     /// Set from outside when the user wants to stop.
     pub interrupted: &'b AtomicBool,
+    /// Who is told of them.
+    pub watcher: &'b mut dyn Watcher,
 }
 
 /// What came of a run.
@@ -135,6 +139,8 @@ impl Drop for Workers {
 /// What the threads share.
 struct Shared {
     graph: Arc<TaskGraph>,
+    /// What may be asked for.
+    reachable: Vec<bool>,
     performer: Performer,
     inner: Mutex<Inner>,
     /// There are tasks to perform, or it is over.
@@ -161,7 +167,14 @@ impl Shared {
         let mut state = State::new(graph.clone(), &is_batch);
         graph.roots().iter().for_each(|root| state.demand(*root));
         let inner = Inner { state, diagnostics: Vec::new(), said: HashSet::new(), idle: 0, printed: 0, over: false };
-        Shared { graph, performer: Performer::new(program.clone()), inner: Mutex::new(inner), work: Condvar::new(), news: Condvar::new() }
+        Shared {
+            reachable: graph.reachable(),
+            graph,
+            performer: Performer::new(program.clone()),
+            inner: Mutex::new(inner),
+            work: Condvar::new(),
+            news: Condvar::new(),
+        }
     }
 
     /// A panic is caught at the border of a task, so a poisoned lock protects nothing broken.
@@ -282,7 +295,18 @@ impl Shared {
             self.apply(&mut inner, task, done);
         }
         self.wake(&inner, 0);
+        self.show(&inner, jobs);
         ended
+    }
+
+    /// Shows how the run stands to whoever wants to know just now.
+    fn show(&self, inner: &Inner, jobs: &mut Jobs) {
+        let failed = jobs.counts.failed;
+        let (watcher, running, pausing) = jobs.view();
+        if watcher.wants_progress() {
+            let (over, needed, possible) = inner.state.count_jobs(&self.reachable);
+            watcher.look(&Progress { over, needed, possible, failed, pausing, running });
+        }
     }
 
     /// The next output in the order of the text, if it is settled.

@@ -215,7 +215,8 @@ impl BatchSystem for Local {
         let capacity = self.machine.capacity();
         if request.cores().get() > capacity.cores {
             let message = format!("{} cores are requested, but this machine has {} for us", request.cores(), capacity.cores);
-            return Err(Fault::new("E0810", message).help("request fewer cores, run it on a larger machine, or with `--clamp` on as many cores as there are"));
+            return Err(Fault::new("E0810", message)
+                .help("request fewer cores, run it on a larger machine, or with `--clamp` on as many cores as there are"));
         }
         let memory = request.memory_bytes().unwrap_or(0);
         if memory > capacity.memory {

@@ -1,5 +1,6 @@
 //! Running a checked program, with jobs if it asks for them: what `scl run` and `scl repl` share.
 
+use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,10 +18,12 @@ use crate::diagnostic::{Diagnostic, Fault};
 use crate::eval;
 use crate::job::FileError;
 use crate::model::{Model, VarId};
+use crate::report::progress::{Display, Form};
 use crate::resources::Request;
 use crate::run::{self, Batch, JobSettings, Program, Summary};
 use crate::session::{Refused, Verdict};
-use crate::source::Spanned;
+use crate::site::{self, Site};
+use crate::source::{SourceMap, Spanned};
 use crate::store::{Lock, Store};
 
 /// The pause between two looks at a lock that another run holds.
@@ -41,6 +44,10 @@ pub(super) struct Settings {
     /// Run jobs that ask for more than this machine has with what it has, and warn, instead of refusing them
     #[arg(long)]
     clamp: bool,
+    /// Try a job again so often when it did not fail by a fault of its own: it was killed, its machine failed, it could not be started
+    /// [default: what site files say, or else 0]
+    #[arg(long, value_name = "N")]
+    retries: Option<u32>,
     /// Say nothing of jobs that end well
     #[arg(long, short)]
     quiet: bool,
@@ -49,6 +56,7 @@ pub(super) struct Settings {
 /// Runs programs.
 pub(super) struct Executor<'a> {
     settings: &'a Settings,
+    site: Site,
     reporting: &'a Reporting,
     mode: Mode,
     store: PathBuf,
@@ -56,11 +64,22 @@ pub(super) struct Executor<'a> {
 
 impl<'a> Executor<'a> {
     /// Keeps jobs, of which there are some in workflow mode only, in the directory of the settings, or else in one beside a program.
-    pub(super) fn new(settings: &'a Settings, reporting: &'a Reporting, mode: Mode, program: &Path) -> Self {
-        let beside = || program.parent().unwrap_or(Path::new("")).join(".scl");
+    /// What is wrong in a site file is reported here; nothing is to be run then.
+    pub(super) fn new(settings: &'a Settings, reporting: &'a Reporting, mode: Mode, program: &Path) -> Option<Self> {
+        let project = program.parent().unwrap_or(Path::new(""));
+        let mut sources = SourceMap::new();
+        let (mut site, faults) = site::load(&site::places(|name| std::env::var_os(name), project), &mut sources);
+        if !faults.is_empty() {
+            reporting.report(&faults, &sources);
+            return None;
+        }
+        if let Some(count) = settings.retries {
+            site.retries = site.retries.with_all(count);
+        }
+        let beside = || project.join(".scl");
         let store = settings.store.clone().unwrap_or_else(beside);
         settings.threads.into_iter().for_each(eval::limit_threads);
-        Executor { settings, reporting, mode, store: std::path::absolute(&store).unwrap_or(store) }
+        Some(Executor { settings, site, reporting, mode, store: std::path::absolute(&store).unwrap_or(store) })
     }
 
     /// Runs a program and says for people what became of its jobs. `interrupted` is set when the user does not want to wait any longer;
@@ -132,9 +151,22 @@ impl<'a> Executor<'a> {
             let (plural, verb) = if orphans == 1 { ("", "s") } else { ("s", "") };
             eprintln!("{orphans} job{plural} of an earlier run still run{verb} here");
         }
-        let settings = JobSettings { jobs: store.jobs().to_owned(), fresh: self.settings.fresh };
-        let batch = Batch { system: &mut system, settings, interrupted };
-        Ok(run::run(program, self.threads(), Some(batch), line))
+        let settings = JobSettings { jobs: store.jobs().to_owned(), fresh: self.settings.fresh, retries: self.site.retries.clone() };
+        let mut display = Display::new(self.form());
+        let stage = display.stage();
+        let batch = Batch { system: &mut system, settings, interrupted, watcher: &mut display };
+        Ok(run::run(program, self.threads(), Some(batch), &mut |text| stage.clear(|| line(text))))
+    }
+
+    /// What is told of jobs while they run. A terminal that cannot move its cursor is none.
+    fn form(&self) -> Form {
+        let terminal = io::stderr().is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb");
+        match self.reporting.format {
+            _ if self.settings.quiet => Form::Nothing,
+            Format::Json => Form::Json,
+            Format::Text if terminal => Form::Live,
+            Format::Text => Form::Lines,
+        }
     }
 
     /// Waits until no other run uses the store; nothing when the user does not want to wait.

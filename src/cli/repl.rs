@@ -11,7 +11,7 @@ use signal_hook::flag;
 use signal_hook::low_level::emulate_default_handler;
 
 use super::execute::{self, Executor, Settings};
-use super::{FAILED, Format, ModeName, Reporting, print, read, status_of, unwritable};
+use super::{FAILED, Format, ModeName, Reporting, WRONG, print, read, status_of, unwritable};
 use crate::diagnostic::{Diagnostic, Fault};
 use crate::eval::World;
 use crate::io::Files;
@@ -34,6 +34,8 @@ pub(super) struct Arguments {
 
 /// A session on a terminal ends well whatever was said in it; what comes out of a pipe has the status of its worst input.
 pub(super) fn run(arguments: &Arguments) -> ExitCode {
+    let executor = Executor::new(&arguments.settings, &arguments.reporting, arguments.mode.into(), Path::new(""));
+    let Some(executor) = executor else { return ExitCode::from(WRONG) };
     let is_terminal = io::stdin().is_terminal() && io::stdout().is_terminal();
     let mut session = Session::new(arguments.mode.into());
     let mut console = Console { reporting: &arguments.reporting, is_terminal, failed: false };
@@ -55,7 +57,6 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     if is_terminal && arguments.reporting.format == Format::Text {
         eprintln!("scl {}: %help explains, Tab completes, Ctrl-D leaves", env!("CARGO_PKG_VERSION"));
     }
-    let executor = Executor::new(&arguments.settings, &arguments.reporting, arguments.mode.into(), Path::new(""));
     let verdict = session::run(&mut session, &mut *lines, &mut Here { executor, signals }, &mut console);
     let status = if is_terminal { 0 } else { status_of(verdict) };
     ExitCode::from(if console.failed { FAILED } else { status })

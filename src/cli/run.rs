@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use super::execute::{Executor, Settings};
-use super::{Checked, FAILED, Input, extent, finish, print, status_of, unwritable};
+use super::{Checked, FAILED, Input, WRONG, extent, finish, print, status_of, unwritable};
 use crate::check::Mode;
 use crate::graph::{Options, TaskGraph};
 use crate::io::Files;
@@ -34,8 +34,9 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     let files = Arc::new(Files { base: PathBuf::new() });
     let (model, sources) = (checked.model.clone(), checked.sources.clone());
     let program = Program { model, graph, sources, world: files.clone(), exporter: files };
+    let Some(executor) = Executor::new(&arguments.settings, &input.reporting, mode, &input.file) else { return ExitCode::from(WRONG) };
     let mut written = Ok(());
-    let summary = Executor::new(&arguments.settings, &input.reporting, mode, &input.file).run(&program, None, &mut |line| {
+    let summary = executor.run(&program, None, &mut |line| {
         if written.is_ok() {
             written = print(&format!("{line}\n"));
         }

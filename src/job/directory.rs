@@ -103,7 +103,8 @@ impl Job {
 /// The attempts in a directory of jobs that processes of this machine run, found by the command lines of all processes.
 pub fn running(jobs: &Path) -> Vec<(Attempt, Holder)> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let command_lines = entries.filter_map(|entry| Some((process_number(&entry.file_name())?, fs::read(entry.path().join("cmdline")).ok()?)));
+    let command_lines =
+        entries.filter_map(|entry| Some((process_number(&entry.file_name())?, fs::read(entry.path().join("cmdline")).ok()?)));
     let runs = |(pid, command_line): (u32, Vec<u8>)| {
         let attempt = command_line.split(|byte| *byte == 0).find_map(|word| attempt_in(jobs, word))?;
         // what a job has started may be called with its directory too, and is no other job

@@ -8,8 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use super::perform::{Done, Prepared};
+use super::watch::{Event, EventKind, Running, Watcher};
 use super::{Batch, Program};
 use crate::batch::{BatchId, JobSpec, JobState, SubmitError, verdict};
 use crate::diagnostic::{Diagnostic, Fault};
@@ -17,7 +19,7 @@ use crate::graph::TaskId;
 use crate::job::{self, Attempt, Cause, Description, Digest, FileError, Holder, InputDigest, Job, Manifest, Outcome};
 use crate::model::{ExprKind, Task, VarId};
 use crate::resources::Request;
-use crate::source::Span;
+use crate::site::Retries;
 use crate::value::Value;
 
 /// How jobs are kept.
@@ -27,6 +29,8 @@ pub struct Settings {
     pub jobs: PathBuf,
     /// Whether kept results are ignored.
     pub fresh: bool,
+    /// Which failed jobs are tried again.
+    pub retries: Retries,
 }
 
 /// How many jobs ended how.
@@ -48,6 +52,8 @@ pub struct Jobs<'b> {
     by_key: HashMap<Digest, BatchId>,
     /// Of this run, by key: what failed is not tried again for the next task that computes the same.
     failures: HashMap<Digest, Failure>,
+    /// Jobs that failed and are going to be tried again.
+    pausing: Vec<Pausing>,
     cancelled: bool,
     pub counts: Counts,
 }
@@ -66,8 +72,26 @@ struct Active {
     name: Arc<str>,
     attempt: Attempt,
     key: Digest,
+    walltime: Option<Duration>,
+    /// When it was seen to run for the first time.
+    began: Option<Instant>,
+    order: Order,
+}
+
+/// What is to be computed, for whom, and what came of it so far.
+struct Order {
+    prepared: Prepared,
     /// All that wait for it.
     tasks: Vec<(TaskId, VarId)>,
+    /// Why it failed in this run before, the first time first.
+    failed: Vec<Cause>,
+}
+
+/// A job before its next try.
+struct Pausing {
+    until: Instant,
+    key: Digest,
+    order: Order,
 }
 
 impl<'b> Jobs<'b> {
@@ -79,6 +103,7 @@ impl<'b> Jobs<'b> {
             active: BTreeMap::new(),
             by_key: HashMap::new(),
             failures: HashMap::new(),
+            pausing: Vec::new(),
             cancelled: false,
             counts: Counts::default(),
         }
@@ -99,13 +124,11 @@ impl<'b> Jobs<'b> {
         let mut settled = Vec::new();
         let mut pending = Pending::default();
         for (task, prepared) in prepared {
-            match self.take(task, &prepared, &mut pending) {
+            let variable = prepared.variable;
+            match self.take(task, prepared, &mut pending) {
                 Ok(None) => {}
                 Ok(Some(done)) => settled.push((task, done)),
-                Err(error) => {
-                    let variable = &self.program.model.variables[prepared.variable.index()];
-                    settled.push((task, store_fault(&error, variable.name_span)));
-                }
+                Err(error) => settled.push((task, self.store_fault(&error, variable))),
             }
         }
         settled.extend(self.send(pending));
@@ -114,12 +137,13 @@ impl<'b> Jobs<'b> {
 
     /// The value that is kept for a task, or the failure that it shares, or nothing after the task was joined to a job: one of this run,
     /// one that an earlier run left behind, or a new one.
-    fn take(&mut self, task: TaskId, prepared: &Prepared, pending: &mut Pending) -> Result<Option<Done>, FileError> {
+    fn take(&mut self, task: TaskId, prepared: Prepared, pending: &mut Pending) -> Result<Option<Done>, FileError> {
         let digests: Vec<_> = prepared.inputs.iter().map(InputDigest::of).collect();
         let key = job::key(&prepared.task, &digests)?;
         let reusable = !self.batch.settings.fresh && !reads_files(&prepared.task);
         if let Some(value) = if reusable { self.kept(key)? } else { None } {
             self.counts.kept += 1;
+            self.note(prepared.task.name, EventKind::Kept);
             return Ok(Some(Done::Value(value)));
         }
         if let Some(failure) = self.failures.get(&key) {
@@ -130,15 +154,21 @@ impl<'b> Jobs<'b> {
             self.counts.kept += 1;
             return Ok(None);
         }
-        if reusable && self.adopt(key, prepared, waiter)? {
-            return Ok(None);
-        }
+        let found = if reusable { self.adopt(key, &prepared)? } else { None };
         // a job that was left behind may have ended between the two looks
-        if let Some(value) = if reusable { self.kept(key)? } else { None } {
+        if let Some(value) = if reusable && found.is_none() { self.kept(key)? } else { None } {
             self.counts.kept += 1;
+            self.note(prepared.task.name, EventKind::Kept);
             return Ok(Some(Done::Value(value)));
         }
-        pending.add(self.begin(key, prepared)?, waiter);
+        let order = Order { prepared, tasks: vec![waiter], failed: Vec::new() };
+        match found {
+            Some((id, spec)) => {
+                self.note(spec.name.clone(), EventKind::Adopted { attempt: spec.attempt.number() });
+                self.watch(id, spec, order);
+            }
+            None => pending.add(self.begin(key, &order.prepared)?, order),
+        }
         Ok(None)
     }
 
@@ -151,8 +181,9 @@ impl<'b> Jobs<'b> {
 
     /// Joins a task to a job of this run that computes the same.
     fn share(&mut self, key: Digest, waiter: (TaskId, VarId), pending: &mut Pending) -> bool {
-        let active = self.by_key.get(&key).and_then(|id| self.active.get_mut(id)).map(|active| &mut active.tasks);
-        match active.or_else(|| pending.of(key)) {
+        let active = self.by_key.get(&key).and_then(|id| self.active.get_mut(id)).map(|active| &mut active.order);
+        let pausing = self.pausing.iter_mut().find(|pausing| pausing.key == key).map(|pausing| &mut pausing.order);
+        match active.or(pausing).map(|order| &mut order.tasks).or_else(|| pending.of(key)) {
             Some(waiting) => {
                 waiting.push(waiter);
                 true
@@ -161,12 +192,12 @@ impl<'b> Jobs<'b> {
         }
     }
 
-    /// Joins a task to a job that a driver which is gone left running. One that it left before it began is given up, so that it never
+    /// The job of a task that a driver which is gone left running. One that it left before it began is given up, so that it never
     /// begins.
-    fn adopt(&mut self, key: Digest, prepared: &Prepared, waiter: (TaskId, VarId)) -> Result<bool, FileError> {
-        let Some(attempt) = Job::at(&self.batch.settings.jobs, key).attempts()?.pop() else { return Ok(false) };
+    fn adopt(&mut self, key: Digest, prepared: &Prepared) -> Result<Option<(BatchId, JobSpec)>, FileError> {
+        let Some(attempt) = Job::at(&self.batch.settings.jobs, key).attempts()?.pop() else { return Ok(None) };
         if attempt.manifest().is_ok_and(|manifest| manifest.is_some()) {
-            return Ok(false);
+            return Ok(None);
         }
         let spec = self.spec(key, prepared, self.request(prepared), attempt);
         let mut found = self.find(&spec);
@@ -174,9 +205,7 @@ impl<'b> Jobs<'b> {
         if found.is_none() && !spec.attempt.take(&Holder::nobody())? {
             found = self.find(&spec);
         }
-        let Some(id) = found else { return Ok(false) };
-        self.watch(id, spec, vec![waiter]);
-        Ok(true)
+        Ok(found.map(|id| (id, spec)))
     }
 
     /// The batch system's job of an attempt.
@@ -206,36 +235,73 @@ impl<'b> Jobs<'b> {
     fn send(&mut self, pending: Pending) -> Vec<(TaskId, Done)> {
         let mut refused = Vec::new();
         let answers = if pending.specs.is_empty() { Vec::new() } else { self.batch.system.submit(&pending.specs) };
-        for ((spec, waiting), answer) in pending.specs.into_iter().zip(pending.waiting).zip(answers) {
+        for ((spec, order), answer) in pending.specs.into_iter().zip(pending.orders).zip(answers) {
             match answer {
-                Ok(id) => self.watch(id, spec, waiting),
+                Ok(id) => self.watch(id, spec, order),
                 Err(SubmitError::Transient(fault) | SubmitError::Permanent(fault)) => {
                     self.counts.failed += 1;
                     let failed = |(task, variable)| (task, Done::Failed(vec![self.refused(variable, &fault)]));
-                    refused.extend(waiting.into_iter().map(failed));
+                    refused.extend(order.tasks.into_iter().map(failed));
                 }
             }
         }
         refused
     }
 
-    fn watch(&mut self, id: BatchId, spec: JobSpec, tasks: Vec<(TaskId, VarId)>) {
-        self.by_key.insert(spec.key, id.clone());
-        self.active.insert(id, Active { name: spec.name, attempt: spec.attempt, key: spec.key, tasks });
+    fn watch(&mut self, id: BatchId, spec: JobSpec, order: Order) {
+        let JobSpec { name, key, attempt, request, .. } = spec;
+        self.by_key.insert(key, id.clone());
+        self.active.insert(id, Active { name, attempt, key, walltime: request.duration(), began: None, order });
+    }
+
+    fn note(&mut self, name: Arc<str>, kind: EventKind) {
+        self.batch.watcher.note(&Event { name, kind });
+    }
+
+    /// Who watches the jobs, what of them runs, the longest first, and how many wait for another try.
+    pub fn view(&mut self) -> (&mut dyn Watcher, Vec<Running>, usize) {
+        let now = Instant::now();
+        let running = |active: &Active| {
+            let time = now.duration_since(active.began?);
+            Some(Running { name: active.name.clone(), time, walltime: active.walltime })
+        };
+        let mut running: Vec<_> = self.active.values().filter_map(running).collect();
+        running.sort_by(|left, right| right.time.cmp(&left.time).then_with(|| left.name.cmp(&right.name)));
+        (&mut *self.batch.watcher, running, self.pausing.len())
+    }
+
+    /// Begins what has waited long enough for another try; when the user stops the run, nothing is tried any more.
+    fn try_again(&mut self) -> Vec<(TaskId, Done)> {
+        let now = Instant::now();
+        let stopping = self.is_stopping();
+        let due: Vec<Pausing> = self.pausing.extract_if(.., |pausing| stopping || pausing.until <= now).collect();
+        let mut settled = Vec::new();
+        let mut pending = Pending::default();
+        for Pausing { key, order, .. } in due {
+            let begun = if stopping { None } else { Some(self.begin(key, &order.prepared)) };
+            let failed = |done: &dyn Fn(VarId) -> Done| order.tasks.iter().map(|(task, id)| (*task, done(*id))).collect::<Vec<_>>();
+            match begun {
+                Some(Ok(spec)) => pending.add(spec, order),
+                Some(Err(error)) => settled.extend(failed(&|id| self.store_fault(&error, id))),
+                None => settled.extend(failed(&|_| Done::Failed(Vec::new()))),
+            }
+        }
+        settled.extend(self.send(pending));
+        settled
     }
 
     /// What has ended since the last look. When the user stopped the run, all jobs are ended.
     pub fn poll(&mut self) -> Vec<(TaskId, Done)> {
+        let mut settled = self.try_again();
         let ids: Vec<BatchId> = self.active.keys().cloned().collect();
         if self.is_stopping() && !std::mem::replace(&mut self.cancelled, true) {
             // a refusal shows in the next polls: the job is still there
             let _ = self.batch.system.cancel(&ids);
         }
         if ids.is_empty() {
-            return Vec::new();
+            return settled;
         }
         let states = self.batch.system.poll(&ids);
-        let mut settled = Vec::new();
         for (id, state) in ids.into_iter().zip(states) {
             settled.extend(self.look(&id, &state));
         }
@@ -243,9 +309,14 @@ impl<'b> Jobs<'b> {
     }
 
     fn look(&mut self, id: &BatchId, state: &JobState) -> Vec<(TaskId, Done)> {
-        let Some(active) = self.active.get(id) else { return Vec::new() };
+        let Some(active) = self.active.get_mut(id) else { return Vec::new() };
         // a manifest may be there before the process is gone; the batch system must see it go
         if !matches!(state, JobState::Ended(_)) {
+            if *state == JobState::Running && active.began.is_none() {
+                active.began = Some(Instant::now());
+                let (name, attempt) = (active.name.clone(), active.attempt.number());
+                self.note(name, EventKind::Started { attempt });
+            }
             return Vec::new();
         }
         let result = match verdict(&active.attempt, state) {
@@ -256,23 +327,42 @@ impl<'b> Jobs<'b> {
         };
         let Some(active) = self.active.remove(id) else { return Vec::new() };
         self.by_key.remove(&active.key);
-        let tasks = active.tasks.clone();
+        let took = active.began.map(|began| began.elapsed());
         match result {
             Ok(value) => {
                 self.counts.done += 1;
-                tasks.into_iter().map(|(task, _)| (task, Done::Value(value.clone()))).collect()
+                self.note(active.name, EventKind::Done { took });
+                active.order.tasks.into_iter().map(|(task, _)| (task, Done::Value(value.clone()))).collect()
             }
             // that the user ended it is said once, of all
-            Err((Cause::Cancelled, _)) if self.cancelled => tasks.into_iter().map(|(task, _)| (task, Done::Failed(Vec::new()))).collect(),
-            Err((cause, diagnostics)) => {
-                self.counts.failed += 1;
-                let key = active.key;
-                let failure = Failure { id: id.clone(), job: active, cause, diagnostics };
-                let failed = tasks.into_iter().map(|(task, variable)| (task, Done::Failed(self.failure(variable, &failure)))).collect();
-                self.failures.insert(key, failure);
-                failed
+            Err((Cause::Cancelled, _)) if self.cancelled => {
+                active.order.tasks.into_iter().map(|(task, _)| (task, Done::Failed(Vec::new()))).collect()
             }
+            Err((cause, diagnostics)) => match self.batch.settings.retries.pause(&cause, &active.order.failed) {
+                Some(pause) if !self.is_stopping() => {
+                    self.pause(active, cause, pause);
+                    Vec::new()
+                }
+                Some(_) | None => {
+                    self.counts.failed += 1;
+                    self.note(active.name.clone(), EventKind::Failed { cause: cause.clone(), took });
+                    let (key, tasks) = (active.key, active.order.tasks.clone());
+                    let failure = Failure { id: id.clone(), job: active, cause, diagnostics };
+                    let failed = |(task, variable)| (task, Done::Failed(self.failure(variable, &failure)));
+                    let failed = tasks.into_iter().map(failed).collect();
+                    self.failures.insert(key, failure);
+                    failed
+                }
+            },
         }
+    }
+
+    /// Puts a job that failed aside until its next try.
+    fn pause(&mut self, active: Active, cause: Cause, pause: Duration) {
+        let Active { name, key, mut order, .. } = active;
+        order.failed.push(cause.clone());
+        self.note(name, EventKind::Retried { cause, pause });
+        self.pausing.push(Pausing { until: Instant::now() + pause, key, order });
     }
 
     /// Source line, cause, log and its last lines.
@@ -291,6 +381,10 @@ impl<'b> Jobs<'b> {
         if let Some(tail) = tail(&log) {
             fault = fault.note(format!("its last lines:\n{tail}"));
         }
+        if !active.order.failed.is_empty() {
+            let before: Vec<_> = active.order.failed.iter().map(Cause::to_string).collect();
+            fault = fault.note(format!("it was tried {} times; before, it failed by: {}", before.len() + 1, before.join("; ")));
+        }
         if let Some(request) = &variable.request {
             fault = fault.label(request.span, "its resources");
         }
@@ -298,6 +392,12 @@ impl<'b> Jobs<'b> {
             Some(help) => fault.help(help),
             None => fault,
         }]
+    }
+
+    fn store_fault(&self, error: &FileError, id: VarId) -> Done {
+        let span = self.program.model.variables[id.index()].name_span;
+        let fault = Diagnostic::error("E0702", format!("the job's directory cannot be used: {error}"), span);
+        Done::Failed(vec![fault.help("choose a directory that can be written with `--store`")])
     }
 
     fn refused(&self, id: VarId, fault: &Fault) -> Diagnostic {
@@ -311,21 +411,20 @@ impl<'b> Jobs<'b> {
 #[derive(Default)]
 struct Pending {
     specs: Vec<JobSpec>,
-    /// For each of them all tasks that wait for it.
-    waiting: Vec<Vec<(TaskId, VarId)>>,
+    orders: Vec<Order>,
     places: HashMap<Digest, usize>,
 }
 
 impl Pending {
-    fn add(&mut self, spec: JobSpec, waiter: (TaskId, VarId)) {
+    fn add(&mut self, spec: JobSpec, order: Order) {
         self.places.insert(spec.key, self.specs.len());
         self.specs.push(spec);
-        self.waiting.push(vec![waiter]);
+        self.orders.push(order);
     }
 
     /// What waits for the job of a key.
     fn of(&mut self, key: Digest) -> Option<&mut Vec<(TaskId, VarId)>> {
-        self.places.get(&key).map(|place| &mut self.waiting[*place])
+        self.places.get(&key).map(|place| &mut self.orders[*place].tasks)
     }
 }
 
@@ -340,11 +439,6 @@ fn reads_files(task: &Task) -> bool {
 
 fn unreadable(error: &FileError) -> (Cause, Vec<Diagnostic>) {
     (Cause::Unknown { reason: error.to_string() }, Vec::new())
-}
-
-fn store_fault(error: &FileError, span: Span) -> Done {
-    let fault = Diagnostic::error("E0702", format!("the job's directory cannot be used: {error}"), span);
-    Done::Failed(vec![fault.help("choose a directory that can be written with `--store`")])
 }
 
 fn cause_help(cause: &Cause) -> Option<&'static str> {

@@ -116,6 +116,14 @@ impl State {
         !self.ready_jobs.is_empty()
     }
 
+    /// Of the batch tasks that `needed` holds for: how many are settled, how many were asked for (those included), and how many there are.
+    pub fn count_jobs(&self, needed: &[bool]) -> (usize, usize, usize) {
+        let jobs = self.batch.iter().zip(needed).zip(&self.status).filter(|((batch, needed), _)| **batch && **needed);
+        jobs.fold((0, 0, 0), |(settled, asked, all), (_, status)| {
+            (settled + usize::from(*status == Status::Settled), asked + usize::from(*status != Status::Idle), all + 1)
+        })
+    }
+
     /// Whether a task has a value, or never will.
     pub fn is_settled(&self, task: TaskId) -> bool {
         self.status[task.index()] == Status::Settled

@@ -16,10 +16,12 @@ use crate::graph::Options;
 use crate::job::{Attempt, Cause, Keeping, Manifest, Outcome, Timestamp, Usage};
 use crate::model::{LoadKind, Task};
 use crate::resources::Request;
+use crate::site::Retries;
 use crate::syntax;
 
 mod dimensions;
 mod literals;
+mod retries;
 
 /// A variable; numbers are places of earlier ones.
 #[derive(Clone, Debug)]
@@ -136,12 +138,17 @@ struct InTurn {
     begun: Vec<Arc<str>>,
     /// Ends nothing that it is not asked to end.
     stuck: bool,
+    /// The jobs that end first end so, without a manifest.
+    deaths: VecDeque<Cause>,
     cancelled: Vec<BatchId>,
 }
 
 impl InTurn {
-    fn end_one(&mut self) -> Option<BatchId> {
+    fn end_one(&mut self) -> Option<(BatchId, Result<(), Cause>)> {
         let (id, attempt) = if self.begun.len().is_multiple_of(2) { self.jobs.pop_front()? } else { self.jobs.pop_back()? };
+        if let Some(cause) = self.deaths.pop_front() {
+            return Some((id, Err(cause)));
+        }
         let description = attempt.description().expect("as written");
         let inputs = attempt.inputs(&description.task).expect("as written");
         let outcome = match eval::run(&description.task, &inputs, &Nowhere) {
@@ -151,7 +158,7 @@ impl InTurn {
         let now = Timestamp::now();
         let (key, host, usage) = (description.key, String::new(), Usage::default());
         attempt.conclude(&Manifest { key, outcome, started: now, ended: now, host, pid: 0, usage }, Keeping::Cheap).expect("writable");
-        Some(id)
+        Some((id, Ok(())))
     }
 }
 
@@ -180,10 +187,10 @@ impl BatchSystem for InTurn {
 
     fn poll(&mut self, ids: &[BatchId]) -> Vec<JobState> {
         let ended = if self.stuck { None } else { self.end_one() };
-        let state = |id: &BatchId| match id {
-            id if self.cancelled.contains(id) => JobState::Ended(Err(Cause::Cancelled)),
-            id if Some(id) == ended.as_ref() => JobState::Ended(Ok(())),
-            _ => JobState::Running,
+        let state = |id: &BatchId| match &ended {
+            _ if self.cancelled.contains(id) => JobState::Ended(Err(Cause::Cancelled)),
+            Some((ended, end)) if ended == id => JobState::Ended(end.clone()),
+            Some(_) | None => JobState::Running,
         };
         ids.iter().map(state).collect()
     }
@@ -194,8 +201,10 @@ impl BatchSystem for InTurn {
     }
 }
 
+/// Nothing is tried again, and nobody watches.
 fn batch<'b>(system: &'b mut InTurn, jobs: &Path, interrupted: &'b AtomicBool) -> Batch<'b> {
-    Batch { system, settings: JobSettings { jobs: jobs.to_owned(), fresh: false }, interrupted }
+    let settings = JobSettings { jobs: jobs.to_owned(), fresh: false, retries: Retries::default() };
+    Batch { system, settings, interrupted, watcher: Box::leak(Box::new(())) }
 }
 
 proptest! {

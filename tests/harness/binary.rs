@@ -46,6 +46,8 @@ impl Place {
         let mut command = Command::new("env");
         command.args(["--default-signal=HUP,INT,QUIT,TERM", env!("CARGO_BIN_EXE_scl")]).args(arguments);
         command.current_dir(self.path()).stdin(Stdio::null()).env_remove("NO_COLOR");
+        // the user's own configuration is none of the tests' business
+        command.env("XDG_CONFIG_HOME", self.path().join("config")).env_remove("SCL_SITE");
         command
     }
 

@@ -18,7 +18,7 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 32] = [
+    let tests: [(&str, Test); 36] = [
         ("jobs print what one process prints", same_as_deferred),
         ("each chunk has a directory that tells all", directories),
         ("a second run keeps all results", kept),
@@ -31,6 +31,9 @@ pub fn trials() -> Vec<Trial> {
         ("a failed input", failed_input),
         ("a branch that is not taken", non_strict),
         ("a job that is killed", killed),
+        ("a job that is killed is tried again", retried),
+        ("site files say what is tried again", site_files),
+        ("a site file with faults", faulty_site_file),
         ("a job that takes too long", walltime),
         ("a job that takes too much memory", memory),
         ("a job that takes more memory than there is of its own is let be", modest),
@@ -50,6 +53,7 @@ pub fn trials() -> Vec<Trial> {
         ("a store with an awkward name", awkward_store),
         ("a store that cannot be written", unwritable_store),
         ("static faults begin no job", static_faults),
+        ("a line of JSON for each event", events),
         ("a directory that is no job", no_job),
     ];
     tests.into_iter().map(|(name, test)| Trial::test(format!("jobs: {name}"), test)).collect()
@@ -194,7 +198,11 @@ struct Driver {
 
 impl Driver {
     fn start(place: &Place) -> Result<Driver, Failed> {
-        let mut command = place.scl(&["run", "model.scl"]);
+        Driver::start_with(place, &[])
+    }
+
+    fn start_with(place: &Place, arguments: &[&str]) -> Result<Driver, Failed> {
+        let mut command = place.scl(&[&["run", "model.scl"], arguments].concat());
         Ok(Driver { child: command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()? })
     }
 
@@ -250,6 +258,50 @@ fn killed() -> Result<(), Failed> {
     driver.end()?.ends(1, "'before'\n'after'\n", &says)
 }
 
+/// Takes about a second, and is 3.
+const SLOW: &str = "sum(map((x: sum(range(0, 100000, 1)) * 0 + x), range(0, 250, 1))) - 31122";
+
+/// Begins a run and kills its first job.
+fn kill_first_job(place: &Place, arguments: &[&str]) -> Result<Ran, Failed> {
+    let driver = Driver::start_with(place, arguments)?;
+    kill(driver.jobs(1)?[0], Signal::SIGKILL)?;
+    driver.end()
+}
+
+fn retried() -> Result<(), Failed> {
+    let place = place(&format!("a = {SLOW} on 1 core\nprint(a)\n"));
+    let ran = kill_first_job(&place, &["--retries", "1"])?;
+    ran.ends(0, "3\n", &["a: tried again in 1 s: killed by signal 9 (SIGKILL)", "a: started, attempt 2", "jobs: 1 done, 0 failed"])?;
+    let attempts = attempts(&place.path().join(".scl"));
+    let ended: Vec<bool> = attempts.iter().map(|attempt| attempt.join("manifest.json").exists()).collect();
+    expect(ended == [false, true], &attempts)?;
+    workflow(&place).ends(0, "3\n", &["0 done, 0 failed, 1 kept"])
+}
+
+/// The project's file counts more than the user's, the one that is named most of all, and the command line more than each.
+fn site_files() -> Result<(), Failed> {
+    let place = place(&format!("a = {SLOW} on 1 core\nprint(a)\n"));
+    std::fs::create_dir_all(place.path().join("config/scl"))?;
+    place.write("config/scl/site.toml", "[retries]\nsignal = 3\npause_seconds = 0.125\n");
+    kill_first_job(&place, &[])?.ends(0, "3\n", &["tried again in 0.13 s", "1 done"])?;
+    place.write("site.toml", "[retries]\nsignal = 0\n");
+    kill_first_job(&place, &["--fresh"])?.ends(1, "", &["E0701", "signal 9"])?;
+    kill_first_job(&place, &["--fresh", "--retries", "1"])?.ends(0, "3\n", &["tried again in 0.13 s", "1 done"])
+}
+
+fn faulty_site_file() -> Result<(), Failed> {
+    let place = place("a = 2 + 3 on 1 core\nprint(a)\n");
+    place.write("named.toml", "[retries]\nsignals = 3\n");
+    let with = |name: &str| Ran::from(place.scl(&["run", "model.scl"]).env("SCL_SITE", name).output().expect("the binary starts"));
+    with("named.toml").is_refused(&["E0832", "named.toml:2:1", "did you mean `signal`?"])?;
+    with("missing.toml").is_refused(&["E0830", "missing.toml"])?;
+    place.write("named.toml", "[retries]\nsignal = 3\n");
+    with("named.toml").prints("5\n")?;
+    place.write("site.toml", "retries = 3\n");
+    workflow(&place).is_refused(&["E0833", "site.toml:1:11"])?;
+    place.run(&["repl"]).is_refused(&["E0833"])
+}
+
 fn walltime() -> Result<(), Failed> {
     let place = place(&format!("a = {LONG} for 1 [s] on 1 core\nprint(a[0])\nprint('after')\n"));
     workflow(&place).ends(1, "'after'\n", &["model.scl:1:1", "walltime of 1s exceeded", "for 1 [s]", "ask for more time"])?;
@@ -285,7 +337,13 @@ fn clamped() -> Result<(), Failed> {
     let cores = thread::available_parallelism()?;
     let place = place("a = 1 + 1 on 100000 cores\nb = 2 + 2 on 1 core with 500 [TiB]\nc = 3 on 1 core\nprint(a, b, c)\n");
     let ran = place.run(&["run", "--clamp", "model.scl"]);
-    let says = ["W0810", "100000 cores are requested", &format!("this machine has {cores} for us"), &format!("it runs on {cores} core"), "524288000 MiB"];
+    let says = [
+        "W0810",
+        "100000 cores are requested",
+        &format!("this machine has {cores} for us"),
+        &format!("it runs on {cores} core"),
+        "524288000 MiB",
+    ];
     ran.ends(0, "2 4 3\n", &says)?;
     expect(ran.stderr.matches("W0810").count() == 2, &ran)?;
     let mut given = Vec::new();
@@ -476,6 +534,28 @@ fn unwritable_store() -> Result<(), Failed> {
     let ran = place.run(&["run", "--store", "file/store", "model.scl"]);
     // known before anything runs, and so said before
     ran.ends(1, "", &["E0703", "model.scl:1:11", "--store"])
+}
+
+/// Each line is an object, the last one holds the diagnostics.
+fn events() -> Result<(), Failed> {
+    let place = place("a = 2 + 3 on 1 core\nb = a / 0 on 1 core\nprint(a)\nprint(b)\n");
+    let happened = |arguments: &[&str]| -> Result<Vec<(String, String)>, Failed> {
+        let ran = place.run(&[&["run", "--format", "json", "model.scl"], arguments].concat());
+        ran.ends(1, "5\n", &[])?;
+        let lines = ran.stderr.lines().map(serde_json::from_str).collect::<Result<Vec<Value>, _>>()?;
+        let (last, events) = lines.split_last().ok_or("nothing on stderr")?;
+        let faults: Vec<&Value> =
+            last["diagnostics"].as_array().ok_or("no diagnostics")?.iter().filter(|each| each["severity"] == "error").collect();
+        expect(faults.len() == 1 && faults[0]["code"] == "E0420" && events.iter().all(|event| event["version"] == 1), &lines)?;
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        Ok(events.iter().map(|event| (text(&event["event"]), text(&event["job"]))).collect())
+    };
+    let told = |events: &[(&str, &str)]| events.iter().map(|(event, job)| ((*event).to_owned(), (*job).to_owned())).collect::<Vec<_>>();
+    let first = happened(&[])?;
+    expect(first == told(&[("started", "a"), ("done", "a"), ("started", "b"), ("failed", "b")]), &first)?;
+    let second = happened(&[])?;
+    expect(second == told(&[("kept", "a"), ("started", "b"), ("failed", "b")]), &second)?;
+    expect(happened(&["--quiet"])?.is_empty(), "quiet")
 }
 
 fn static_faults() -> Result<(), Failed> {

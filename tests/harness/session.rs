@@ -145,7 +145,7 @@ fn jobs() -> Result<(), Failed> {
         e = d[1] on 1 core\n\
         e\n";
     let ran = piped(&place, &[], inputs)?;
-    ran.ends(0, "2\n20\n22\n4\n", &["jobs: 2 done, 0 failed, 0 kept\njobs: 1 done, 0 failed, 0 kept\n"])?;
+    ran.ends(0, "2\n20\n22\n4\n", &["jobs: 2 done, 0 failed, 0 kept\n", "jobs: 1 done, 0 failed, 0 kept\n"])?;
     let jobs = |place: &Place| Ok::<usize, Failed>(std::fs::read_dir(place.path().join(".scl/jobs"))?.count());
     if jobs(&place)? != 3 {
         return Err(format!("{} jobs", jobs(&place)?).into());
