@@ -173,12 +173,14 @@ fn clipped(name: &str) -> String {
 
 /// The time that a job has used, against what it may use.
 fn used(job: &Running) -> String {
+    // what changes all the time cannot be read
+    let time = short(Duration::from_secs(job.time.as_secs()));
     match job.walltime {
         Some(walltime) => {
             let part = job.time.as_secs_f64() / walltime.as_secs_f64().max(f64::MIN_POSITIVE);
-            format!("{} of {} ({:.0} %)", short(job.time), short(walltime), 100.0 * part)
+            format!("{time} of {} ({:.0} %)", short(walltime), 100.0 * part)
         }
-        None => short(job.time),
+        None => time,
     }
 }
 

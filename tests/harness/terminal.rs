@@ -18,7 +18,7 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 13] = [
+    let tests: [(&str, Test); 15] = [
         ("prompts, and results behind a mark", results),
         ("an input goes on while it is not complete", continued),
         ("several inputs can be pasted", pasted),
@@ -32,6 +32,8 @@ pub fn trials() -> Vec<Trial> {
         ("a history that cannot be kept is said once", forgetful),
         ("colours, unless they are not wanted", coloured),
         ("a terminal that cannot be edited on", dumb),
+        ("lines about running jobs are drawn among results, and gone in the end", watched),
+        ("a terminal that cannot be drawn on gets a line for each event", watched_on_paper),
     ];
     tests.into_iter().map(|(name, test)| Trial::test(format!("terminal: {name}"), test)).collect()
 }
@@ -62,11 +64,18 @@ impl Desk {
     }
 
     fn with(place: &Place, arguments: &[&str], prepare: impl FnOnce(&mut Command)) -> Result<Desk, Failed> {
+        let mut desk = Desk::before(place, &[&["repl"], arguments].concat(), prepare)?;
+        desk.see("Input >")?;
+        Ok(desk)
+    }
+
+    /// Sits down before any command.
+    fn before(place: &Place, arguments: &[&str], prepare: impl FnOnce(&mut Command)) -> Result<Desk, Failed> {
         let size = Winsize { ws_row: SIZE.0.get(), ws_col: SIZE.1.get(), ws_xpixel: 0, ws_ypixel: 0 };
         let pty = openpty(&size, None)?;
         // a session leader has the terminal as its own, so that Ctrl-C is a signal for it
         let mut command = Command::new("setsid");
-        let scl = place.scl(&[&["repl"], arguments].concat());
+        let scl = place.scl(arguments);
         command.args(["--ctty", "--wait"]).arg(scl.get_program()).args(scl.get_args()).current_dir(place.path());
         command.env("TERM", "xterm-256color").env("XDG_STATE_HOME", place.path().join("state")).env_remove("NO_COLOR");
         prepare(&mut command);
@@ -81,9 +90,7 @@ impl Desk {
                 shown.lock().unwrap_or_else(PoisonError::into_inner).process(&bytes[..count]);
             }
         });
-        let mut desk = Desk { child, keyboard: File::from(pty.master), screen };
-        desk.see("Input >")?;
-        Ok(desk)
+        Ok(Desk { child, keyboard: File::from(pty.master), screen })
     }
 
     fn press(&mut self, keys: &str) -> Result<(), Failed> {
@@ -371,4 +378,42 @@ fn dumb() -> Result<(), Failed> {
     desk.enter("x = (1 +\n2)", "2)")?;
     desk.enter("x", "Output > 3")?;
     desk.leave()
+}
+
+/// Takes about two seconds.
+const SLOW: &str = "slow = sum(map((x: sum(range(0, 100000, 1)) * 0 + x), range(0, 400, 1))) on 1 core for 10.0 [min]\n";
+
+fn watched() -> Result<(), Failed> {
+    let place = Place::new();
+    place.write(
+        "model.scl",
+        format!("quick = 1 + 1 on 1 core # allow(W0611)\n{SLOW}print('first')\nprint(quick)\nprint(slow)\nprint('last')\n"),
+    );
+    let mut desk = Desk::before(&place, &["run", "model.scl"], |_| {})?;
+    let screen = desk.screen.clone();
+    desk.until("how it stands", |_| {
+        let screen = screen.lock().unwrap_or_else(PoisonError::into_inner);
+        let rows: Vec<String> = screen.screen().rows(0, SIZE.1.get()).take(4).map(|row| row.trim_end().to_owned()).collect();
+        let [first, quick, totals, slow] = rows.as_slice() else { return false };
+        let drawn = totals == "jobs: 1 of 2 over, 1 running" && slow.starts_with("  slow  ") && slow.contains(" s of 10 min (");
+        first == "'first'" && quick == "2" && drawn
+    })?;
+    desk.ended()?;
+    desk.ends_with(&["'first'", "2", "79800", "'last'", "jobs: 2 done, 0 failed, 0 kept"])?;
+    let contents = desk.contents();
+    if contents.trim().lines().count() == 5 { Ok(()) } else { Err(contents.into()) }
+}
+
+fn watched_on_paper() -> Result<(), Failed> {
+    let place = Place::new();
+    place.write("model.scl", format!("{SLOW}print('first')\nprint(slow)\n"));
+    let mut desk = Desk::before(&place, &["run", "model.scl"], |command| {
+        command.env("TERM", "dumb");
+    })?;
+    desk.ended()?;
+    desk.until("all events", |contents| {
+        let lines: Vec<&str> = contents.trim().lines().collect();
+        let told = |line: &str| lines.iter().any(|other| other.starts_with(line));
+        lines.len() == 5 && told("slow: started") && told("slow: done in ") && told("79800") && told("jobs: 1 done")
+    })
 }
