@@ -124,7 +124,7 @@ impl From<ModeName> for Mode {
 enum Format {
     /// For people
     Text,
-    /// For tools: one versioned object
+    /// For tools: versioned objects, each in a line; the last one holds the diagnostics
     Json,
 }
 

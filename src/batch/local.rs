@@ -67,7 +67,7 @@ pub struct Local {
 /// How long a process may take to do what it is asked.
 #[derive(Clone, Copy, Debug)]
 struct Patience {
-    /// From the request to end until the end by force.
+    /// From the request to end until the end by force: a job needs some of it to end what it has started.
     grace: Duration,
     /// From the end of its walltime, at which it should end itself, until it is asked to.
     late: Duration,
@@ -75,7 +75,7 @@ struct Patience {
     farewell: Duration,
 }
 
-const PATIENCE: Patience = Patience { grace: Duration::from_secs(5), late: Duration::from_secs(10), farewell: Duration::from_secs(1) };
+const PATIENCE: Patience = Patience { grace: Duration::from_secs(5), late: Duration::from_secs(10), farewell: Duration::from_secs(4) };
 
 #[derive(Debug)]
 enum Entry {

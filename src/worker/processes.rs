@@ -15,7 +15,7 @@ pub(super) struct Process {
     pages: u64,
 }
 
-/// All processes of this machine that can be seen.
+/// All processes of this machine that can be seen, without those that have ended and only wait for someone to take note of it.
 pub(super) fn all() -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let numbers = entries.flatten().filter(|entry| entry.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit));
@@ -45,6 +45,9 @@ fn parse(stat: &[u8]) -> Option<Process> {
     let open = stat.iter().position(|byte| *byte == b'(')?;
     let pid = std::str::from_utf8(&stat[..open]).ok()?.trim().parse().ok()?;
     let rest: Vec<_> = std::str::from_utf8(&stat[close + 1..]).ok()?.split_ascii_whitespace().collect();
+    if matches!(*rest.first()?, "Z" | "X") {
+        return None;
+    }
     let (parent, group) = (rest.get(1)?.parse().ok()?, rest.get(2)?.parse().ok()?);
     Some(Process { pid, parent, group, pages: rest.get(21)?.parse().ok()? })
 }
@@ -64,6 +67,13 @@ mod tests {
         for cut in [&b""[..], b")(", b"42 (a) S 1 7", b"x (a) S 1 7"] {
             assert_eq!(parse(cut), None);
         }
+    }
+
+    #[test]
+    fn the_dead_are_none() {
+        let stat = |state| format!("42 (a) {state} 1 7 7 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 100 1000 55 18446744073709551615 1 1\n");
+        assert!(parse(stat("R").as_bytes()).is_some());
+        assert_eq!(parse(stat("Z").as_bytes()), None);
     }
 
     #[test]

@@ -39,6 +39,11 @@ fn act(task: &Task, inputs: &[Input]) -> Result<Value, Vec<Diagnostic>> {
             Command::new("/bin/sh").args(["-c", family]).status().expect("a program");
             sleep(Duration::from_secs(1000));
         }
+        "testament" => {
+            // One writes its last will when it is asked to end, one does not listen.
+            let family = "(trap 'echo the will; exit' TERM; echo ready; while :; do sleep 0.05; done) & (trap '' TERM; sleep 1000) & wait";
+            Command::new("/bin/sh").args(["-c", family]).status().expect("a program");
+        }
         "nap" => sleep(Duration::from_millis(500)),
         "eat" => eat(),
         "feed" => {
@@ -227,6 +232,15 @@ fn the_walltime_ends_everything() {
 }
 
 #[test]
+fn what_a_job_has_started_is_asked_to_end_before_it_is_made_to() {
+    let ran = run("testament", &[], request(None, Some(1500)));
+    assert_eq!(ran.failure().0, Cause::Walltime { limit_ns: 1_500_000_000 });
+    let stdout = fs::read_to_string(ran.attempt.stdout()).expect("text");
+    assert!(stdout.ends_with("ready\nthe will\n"), "{stdout}");
+    nobody_survives(&ran.attempt);
+}
+
+#[test]
 fn the_memory_of_the_job_is_limited() {
     let ran = run("eat", &[], request(Some(150 << 20), None));
     let (cause, _) = ran.failure();
@@ -283,6 +297,16 @@ fn limits_hold_without_a_driver() {
     let manifest = wait_for(|| attempt.manifest().expect("readable"));
     let walltime = Cause::Walltime { limit_ns: 600_000_000 };
     assert_eq!(manifest.outcome, Outcome::Failure { cause: walltime, diagnostics: Vec::new() });
+    nobody_survives(&attempt);
+}
+
+#[test]
+fn the_memory_is_limited_without_a_driver() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let (_, attempt) = fixture::attempt(directory.path(), "feed", &[], request(Some(150 << 20), None));
+    orphan(&attempt);
+    let manifest = wait_for(|| attempt.manifest().expect("readable"));
+    assert!(matches!(manifest.outcome, Outcome::Failure { cause: Cause::OutOfMemory { .. }, .. }), "{manifest:?}");
     nobody_survives(&attempt);
 }
 

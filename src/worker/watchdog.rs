@@ -21,6 +21,15 @@ const INTERVAL: Duration = Duration::from_millis(100);
 /// Looking may take this part of the time, at most.
 const EFFORT: u32 = 20;
 
+/// How long what the job has started may take to end when it is asked to; less than the batch system waits for the job.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// The pause between two looks at whether they have ended.
+const HURRY: Duration = Duration::from_millis(10);
+
+/// How often those are ended by force that others start in the same moment.
+const ROUNDS: u32 = 10;
+
 /// Watches until it is dropped; signals until the process is over.
 pub(super) struct Watchdog {
     stop: Option<Sender<()>>,
@@ -111,20 +120,42 @@ fn listen(run: &Run, mut signals: Signals) {
 }
 
 /// Says why, then ends everything, this process last. If the job was over before, nothing happens.
+///
+/// What the job has started is asked to end first, so that it can put its affairs in order; not where memory is short, for that would
+/// only take more of it.
 fn end(run: &Run, cause: Cause, own: i32) {
     let message = format!("scl exec: {cause}");
+    let patient = !matches!(cause, Cause::OutOfMemory { .. });
     match run.conclude(Outcome::Failure { cause, diagnostics: Vec::new() }) {
         Ok(None) => return,
         Ok(Some(_)) => eprintln!("{message}"),
         Err(error) => eprintln!("{message}\nscl exec: {error}"),
     }
-    // What is started between two looks is found by the second one.
-    for _ in 0..2 {
-        for process in processes::of_job(&processes::all(), own).iter().filter(|process| process.pid != own) {
-            let _ = kill(Pid::from_raw(process.pid), Signal::SIGKILL);
+    if patient {
+        send_all(own, Signal::SIGTERM);
+        let force = Instant::now() + GRACE;
+        while others(own).next().is_some() && Instant::now() < force {
+            std::thread::sleep(HURRY);
         }
     }
+    // what is started between two looks is found by the next one
+    let _ = (0..ROUNDS).find(|_| !send_all(own, Signal::SIGKILL));
     let _ = kill(Pid::this(), Signal::SIGKILL);
+}
+
+/// What the job has started and is not over.
+fn others(own: i32) -> impl Iterator<Item = Pid> {
+    let all = processes::of_job(&processes::all(), own).into_iter();
+    all.filter(move |process| process.pid != own).map(|process| Pid::from_raw(process.pid))
+}
+
+/// Sends a signal to all that the job has started; whether there was anyone.
+fn send_all(own: i32, signal: Signal) -> bool {
+    others(own).fold(false, |_, process| {
+        // one that has ended by now is no fault
+        let _ = kill(process, signal);
+        true
+    })
 }
 
 #[cfg(test)]
