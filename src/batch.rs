@@ -16,6 +16,9 @@ pub mod local;
 /// The environment variable with the CPUs that a process is to keep to: `0,1,4`.
 pub const CPUS: &str = "SCL_CPUS";
 
+/// The environment variable with the directory of the control group that a process is to join.
+pub const GROUP: &str = "SCL_GROUP";
+
 /// An attempt to run.
 #[derive(Clone, Debug)]
 pub struct JobSpec {

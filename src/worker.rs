@@ -18,8 +18,8 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeVal;
 use nix::unistd::{Pid, getpgrp, setpgid};
 
-use crate::batch::CPUS;
-use crate::batch::local::affinity;
+use crate::batch::local::{Group, affinity};
+use crate::batch::{CPUS, GROUP};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::eval::Input;
 use crate::job::{Attempt, Cause, Description, Digest, FileError, Holder, Keeping, Life, Manifest, Outcome, Timestamp, Usage, host};
@@ -68,8 +68,8 @@ pub fn exec(directory: &Path, evaluate: impl FnOnce(&Task, &[Input]) -> Result<V
             return Exit::Refused;
         }
     };
-    settle_in();
-    let taken = attempt.take(&Holder::this_process(affinity()));
+    let group = settle_in();
+    let taken = attempt.take(&Holder { group: group.as_ref().map(|group| group.path().to_owned()), ..Holder::this_process(affinity()) });
     if let Some(message) = match taken {
         Ok(true) => None,
         Ok(false) => Some(format!("{directory:?} was begun already, or given up; every attempt is run once")),
@@ -78,7 +78,7 @@ pub fn exec(directory: &Path, evaluate: impl FnOnce(&Task, &[Input]) -> Result<V
         eprintln!("scl exec: {message}");
         return Exit::Refused;
     }
-    let run = Arc::new(Run::new(attempt, description.key, began));
+    let run = Arc::new(Run::new(attempt, description.key, began, group));
     let watchdog = Watchdog::start(&run, &description.request, began);
     let outcome = outcome(&run, &description, evaluate);
     let concluded = run.conclude(outcome);
@@ -105,8 +105,8 @@ fn open(directory: &Path) -> Result<(Attempt, Description), String> {
     }
 }
 
-/// Takes the CPUs that were assigned, and answers for all processes that will come of this one.
-fn settle_in() {
+/// Takes the CPUs that were assigned, and answers for all processes that will come of this one. Gives the control group that it joined.
+fn settle_in() -> Option<Group> {
     if getpgrp() != Pid::this() {
         // Without a group of its own it can still end itself and its children one by one.
         let _ = setpgid(Pid::from_raw(0), Pid::from_raw(0));
@@ -120,6 +120,9 @@ fn settle_in() {
             eprintln!("scl exec: cannot keep to the CPUs {list:?}: {error}");
         }
     }
+    let group = Group::at(Path::new(&std::env::var_os(GROUP)?));
+    let joined = group.admit(std::process::id());
+    joined.inspect_err(|error| eprintln!("scl exec: cannot join the control group {:?}: {error}", group.path())).ok().map(|()| group)
 }
 
 fn cpu_set(list: &str) -> Option<CpuSet> {
@@ -195,6 +198,8 @@ fn place(span: Span, sources: &SourceMap) -> String {
 struct Run {
     attempt: Attempt,
     key: Digest,
+    /// All of the job, whatever it starts.
+    group: Option<Group>,
     began: Instant,
     keeping: OnceLock<Keeping>,
     started: Timestamp,
@@ -204,10 +209,11 @@ struct Run {
 }
 
 impl Run {
-    fn new(attempt: Attempt, key: Digest, began: Instant) -> Self {
+    fn new(attempt: Attempt, key: Digest, began: Instant, group: Option<Group>) -> Self {
         Run {
             attempt,
             key,
+            group,
             began,
             keeping: OnceLock::new(),
             started: Timestamp::now(),

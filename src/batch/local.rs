@@ -2,7 +2,8 @@
 //!
 //! Each job is a process in a group of its own, given CPUs that no other job has; never more cores and memory are handed out than
 //! this process may use. Nothing here waits: [`BatchSystem::poll`] looks who has ended, ends who is over its time, and begins what
-//! fits. A job holds itself to its limits; the walltime is enforced from here too, later, in case that it cannot.
+//! fits. A job holds itself to its limits; the walltime is enforced from here too, later, in case that it cannot. Where control groups can
+//! be made, each job has one, and nothing of it outlives it.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::{OsStr, OsString};
@@ -16,16 +17,19 @@ use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use super::{BatchId, BatchSystem, CPUS, Capacity, JobSpec, JobState, SubmitError};
+use super::{BatchId, BatchSystem, CPUS, Capacity, GROUP, JobSpec, JobState, SubmitError};
 use crate::diagnostic::Fault;
 use crate::job::points::point;
 use crate::job::{self, Attempt, Cause, FileError, Holder, Life, quote};
 use crate::resources::Request;
 use admission::Need;
+use groups::Groups;
 
+pub use groups::Group;
 pub use machine::{Machine, affinity};
 
 mod admission;
+mod groups;
 mod machine;
 
 /// How many of those who wait are looked at: enough to fill a machine, and the same effort however long the queue is.
@@ -61,6 +65,7 @@ pub struct Local {
     /// What runs here beside them, see [`Local::count_orphans`].
     orphans: Vec<Process>,
     count: u64,
+    groups: Groups,
     patience: Patience,
 }
 
@@ -87,6 +92,7 @@ enum Entry {
 #[derive(Debug)]
 struct Process {
     handle: Handle,
+    group: Option<Group>,
     cpus: Vec<usize>,
     memory: u64,
     began: Instant,
@@ -106,7 +112,16 @@ enum Handle {
 impl Local {
     /// Runs attempts with this launcher on this machine.
     pub fn new(launcher: Launcher, machine: Machine) -> Self {
-        Local { launcher, machine, jobs: BTreeMap::new(), queue: VecDeque::new(), orphans: Vec::new(), count: 0, patience: PATIENCE }
+        Local {
+            launcher,
+            machine,
+            jobs: BTreeMap::new(),
+            queue: VecDeque::new(),
+            orphans: Vec::new(),
+            count: 0,
+            groups: Groups::detect(),
+            patience: PATIENCE,
+        }
     }
 
     /// Counts what a driver that is gone left running in a directory of jobs against the cores and the memory, until it is over or taken
@@ -160,15 +175,17 @@ impl Local {
             if let Entry::Running(process) = entry
                 && let Some(end) = process.look(now, self.patience)
             {
+                process.group.take().into_iter().for_each(|group| self.groups.dissolve(group));
                 *entry = Entry::Ended(end);
             }
         }
+        self.groups.tidy();
     }
 
     fn begin_what_fits(&mut self, now: Instant) {
         while let Some(id) = self.next(now).and_then(|place| self.queue.remove(place)) {
-            if let Some(Entry::Waiting(job)) = self.jobs.get(&id) {
-                let entry = self.begin(job, now);
+            if let Some(Entry::Waiting(job)) = self.jobs.remove(&id) {
+                let entry = self.begin(&job, now);
                 self.jobs.insert(id, entry);
             }
         }
@@ -180,12 +197,16 @@ impl Local {
         admission::next(self.machine.capacity(), &running, &waiting)
     }
 
-    fn begin(&self, job: &JobSpec, now: Instant) -> Entry {
+    fn begin(&mut self, job: &JobSpec, now: Instant) -> Entry {
         let in_use: Vec<_> = self.running().flat_map(|process| process.cpus.iter().copied()).collect();
         let cpus = self.machine.choose(&in_use, job.request.cores().get());
-        match launch(&self.launcher, job, &cpus) {
-            Ok(child) => Entry::Running(Process::new(Handle::Child(child), cpus, &job.request, now)),
-            Err(error) => Entry::Ended(Err(Cause::NeverStarted { reason: error.to_string() })),
+        let group = self.groups.create(job.request.memory_bytes());
+        match launch(&self.launcher, job, &cpus, group.as_ref()) {
+            Ok(child) => Entry::Running(Process::new(Handle::Child(child), group, cpus, &job.request, now)),
+            Err(error) => {
+                group.into_iter().for_each(|group| self.groups.dissolve(group));
+                Entry::Ended(Err(Cause::NeverStarted { reason: error.to_string() }))
+            }
         }
     }
 
@@ -276,6 +297,11 @@ impl Drop for Local {
             process.signal(Signal::SIGKILL);
             // There is nobody left to tell how it ended.
             let _ = process.handle.bury(None);
+            process.group.take().into_iter().for_each(|group| self.groups.dissolve(group));
+        }
+        // what was killed is over in a moment; a group that is left is no harm
+        while self.groups.tidy() && Instant::now() < force {
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
 }
@@ -339,17 +365,17 @@ impl Handle {
 }
 
 impl Process {
-    fn new(handle: Handle, cpus: Vec<usize>, request: &Request, began: Instant) -> Self {
+    fn new(handle: Handle, group: Option<Group>, cpus: Vec<usize>, request: &Request, began: Instant) -> Self {
         let memory = request.memory_bytes().unwrap_or(0);
-        Process { handle, cpus, memory, began, walltime: request.duration(), ending: None }
+        Process { handle, group, cpus, memory, began, walltime: request.duration(), ending: None }
     }
 
     /// One that an earlier run began, when that was.
     fn adopted(holder: Holder, request: &Request) -> Self {
         let now = Instant::now();
         let began = holder.age().and_then(|age| now.checked_sub(age)).unwrap_or(now);
-        let cpus = holder.cpus.clone();
-        Process::new(Handle::Adopted(holder), cpus, request, began)
+        let (group, cpus) = (holder.group.as_deref().map(Group::at), holder.cpus.clone());
+        Process::new(Handle::Adopted(holder), group, cpus, request, began)
     }
 
     fn is_of(&self, holder: &Holder) -> bool {
@@ -367,6 +393,9 @@ impl Process {
             // What it started and left behind goes with it: a child's number is not free before it is waited for.
             self.signal(Signal::SIGKILL);
             let cause = self.ending.take().map(|(cause, _)| cause);
+            // the kernel leaves a job no time to say that it was out of memory
+            let ran_out = self.group.as_ref().and_then(Group::ran_out);
+            let cause = cause.or(ran_out.map(|used| Cause::OutOfMemory { used: used.max(self.memory), limit: self.memory }));
             return Some(self.handle.bury(cause));
         }
         match (&self.ending, self.walltime) {
@@ -410,9 +439,9 @@ fn judge(status: ExitStatus, ending: Option<Cause>) -> Result<(), Cause> {
     }
 }
 
-fn launch(launcher: &Launcher, job: &JobSpec, cpus: &[usize]) -> Result<Child, FileError> {
+fn launch(launcher: &Launcher, job: &JobSpec, cpus: &[usize], group: Option<&Group>) -> Result<Child, FileError> {
     let attempt = &job.attempt;
-    let environment = environment(cpus);
+    let environment = environment(cpus, group);
     attempt.record_command(&command_line(launcher, attempt, &environment))?;
     let mut command = Command::new(&launcher.program);
     command.args(&launcher.arguments).arg(attempt.path()).envs(environment);
@@ -423,15 +452,17 @@ fn launch(launcher: &Launcher, job: &JobSpec, cpus: &[usize]) -> Result<Child, F
     spawned
 }
 
-fn environment(cpus: &[usize]) -> Vec<(&'static str, String)> {
+fn environment(cpus: &[usize], group: Option<&Group>) -> Vec<(&'static str, OsString)> {
     let list: Vec<_> = cpus.iter().map(usize::to_string).collect();
-    let threads = THREADS.into_iter().map(|name| (name, cpus.len().to_string()));
-    std::iter::once((CPUS, list.join(","))).chain(threads).collect()
+    let threads = THREADS.into_iter().map(|name| (name, cpus.len().to_string().into()));
+    let group = group.map(|group| (GROUP, group.path().as_os_str().to_owned()));
+    std::iter::once((CPUS, list.join(",").into())).chain(threads).chain(group).collect()
 }
 
 /// The command as one would type it.
-fn command_line(launcher: &Launcher, attempt: &Attempt, environment: &[(&str, String)]) -> Vec<u8> {
-    let settings: Vec<OsString> = environment.iter().map(|(name, value)| format!("{name}={value}").into()).collect();
+fn command_line(launcher: &Launcher, attempt: &Attempt, environment: &[(&str, OsString)]) -> Vec<u8> {
+    let setting = |(name, value): &(&str, OsString)| [OsStr::new(name), value].join(OsStr::new("="));
+    let settings: Vec<OsString> = environment.iter().map(setting).collect();
     let words = std::iter::once(OsStr::new("env")).chain(settings.iter().map(OsString::as_os_str));
     let words = words.chain([launcher.program.as_os_str()]).chain(launcher.arguments.iter().map(OsString::as_os_str));
     quote(words.chain([attempt.path().as_os_str()]))

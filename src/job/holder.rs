@@ -1,6 +1,7 @@
 //! The process that runs an attempt, so that a later run of the program can find it again.
 
 use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use nix::unistd::{SysconfVar, sysconf};
@@ -21,6 +22,9 @@ pub struct Holder {
     pub birth: u64,
     /// The CPUs that it keeps to.
     pub cpus: Vec<usize>,
+    /// The directory of its control group, if it has one of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<PathBuf>,
 }
 
 /// What can be said of a process.
@@ -38,12 +42,12 @@ impl Holder {
     /// This process.
     pub fn this_process(cpus: Vec<usize>) -> Self {
         let pid = std::process::id();
-        Holder { host: host(), boot: boot(), pid, birth: birth(pid).unwrap_or(0), cpus }
+        Holder { host: host(), boot: boot(), pid, birth: birth(pid).unwrap_or(0), cpus, group: None }
     }
 
     /// No process: of an attempt that is never to begin.
     pub fn nobody() -> Self {
-        Holder { host: host(), boot: boot(), pid: 0, birth: 0, cpus: Vec::new() }
+        Holder { host: host(), boot: boot(), pid: 0, birth: 0, cpus: Vec::new(), group: None }
     }
 
     /// Whether it still runs.

@@ -7,6 +7,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use nix::sched::sched_getaffinity;
+use nix::sys::signal::{Signal, kill};
 
 use super::*;
 use crate::batch::local::{Launcher, Local, Machine};
@@ -38,6 +39,13 @@ fn act(task: &Task, inputs: &[Input]) -> Result<Value, Vec<Diagnostic>> {
             let family = "sleep 1000 & setsid sleep 1000 & exit 0";
             Command::new("/bin/sh").args(["-c", family]).status().expect("a program");
             sleep(Duration::from_secs(1000));
+        }
+        "leave" | "leave and die" => {
+            let family = "setsid sleep 1000 > /dev/null 2>&1 &";
+            Command::new("/bin/sh").args(["-c", family]).status().expect("a program");
+            if fixture::text(task) == "leave and die" {
+                let _ = kill(Pid::this(), Signal::SIGKILL);
+            }
         }
         "testament" => {
             // One writes its last will when it is asked to end, one does not listen.
@@ -254,6 +262,22 @@ fn the_memory_of_its_children_counts() {
     let ran = run("feed", &[], request(Some(150 << 20), None));
     let (cause, _) = ran.failure();
     assert!(matches!(cause, Cause::OutOfMemory { .. }), "{cause:?}");
+    nobody_survives(&ran.attempt);
+}
+
+/// Neither a job that is done nor one that is killed leaves anything running, where it can have a control group.
+#[test]
+fn nothing_of_a_job_outlives_it() {
+    let ran = run("leave", &[], Request::ONE_CORE);
+    let Some(group) = ran.attempt.holder().expect("readable").and_then(|holder| holder.group) else {
+        eprintln!("skipped: no control group can be made here");
+        return;
+    };
+    assert_eq!(ran.state, JobState::Ended(Ok(())));
+    nobody_survives(&ran.attempt);
+    assert!(!group.exists(), "{group:?}");
+    let ran = run("leave and die", &[], Request::ONE_CORE);
+    assert_eq!(ran.failure().0, Cause::Signal { signal: 9 });
     nobody_survives(&ran.attempt);
 }
 

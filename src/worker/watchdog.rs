@@ -12,6 +12,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::{Run, processes};
+use crate::batch::local::Group;
 use crate::job::{Cause, Outcome};
 use crate::resources::Request;
 
@@ -140,6 +141,7 @@ fn end(run: &Run, cause: Cause, own: i32) {
     }
     // what is started between two looks is found by the next one
     let _ = (0..ROUNDS).find(|_| !send_all(own, Signal::SIGKILL));
+    run.group.iter().for_each(Group::kill);
     let _ = kill(Pid::this(), Signal::SIGKILL);
 }
 
