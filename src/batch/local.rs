@@ -85,7 +85,7 @@ const PATIENCE: Patience = Patience { grace: Duration::from_secs(5), late: Durat
 #[derive(Debug)]
 enum Entry {
     Waiting(Box<JobSpec>),
-    Running(Process),
+    Running(Box<Process>),
     Ended(Result<(), Cause>),
 }
 
@@ -157,7 +157,7 @@ impl Local {
         }
         self.orphans.retain(|orphan| !orphan.is_of(&holder));
         let id = self.new_id();
-        self.jobs.insert(id.clone(), Entry::Running(Process::adopted(holder, &job.request)));
+        self.jobs.insert(id.clone(), Entry::Running(Box::new(Process::adopted(holder, &job.request))));
         Ok(Some(id))
     }
 
@@ -202,7 +202,7 @@ impl Local {
         let cpus = self.machine.choose(&in_use, job.request.cores().get());
         let group = self.groups.create(job.request.memory_bytes());
         match launch(&self.launcher, job, &cpus, group.as_ref()) {
-            Ok(child) => Entry::Running(Process::new(Handle::Child(child), group, cpus, &job.request, now)),
+            Ok(child) => Entry::Running(Box::new(Process::new(Handle::Child(child), group, cpus, &job.request, now))),
             Err(error) => {
                 group.into_iter().for_each(|group| self.groups.dissolve(group));
                 Entry::Ended(Err(Cause::NeverStarted { reason: error.to_string() }))
@@ -213,7 +213,7 @@ impl Local {
     /// All that uses something of the machine.
     fn running(&self) -> impl Iterator<Item = &Process> {
         let own = self.jobs.values().filter_map(|entry| match entry {
-            Entry::Running(process) => Some(process),
+            Entry::Running(process) => Some(&**process),
             Entry::Waiting(_) | Entry::Ended(_) => None,
         });
         own.chain(&self.orphans)
@@ -309,7 +309,7 @@ impl Drop for Local {
 impl Entry {
     fn into_process(self) -> Option<Process> {
         match self {
-            Entry::Running(process) => Some(process),
+            Entry::Running(process) => Some(*process),
             Entry::Waiting(_) | Entry::Ended(_) => None,
         }
     }

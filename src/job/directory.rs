@@ -102,11 +102,12 @@ impl Job {
 
 /// The attempts in a directory of jobs that processes of this machine run, found by the command lines of all processes.
 pub fn running(jobs: &Path) -> Vec<(Attempt, Holder)> {
+    let Ok(jobs) = fs::canonicalize(jobs) else { return Vec::new() };
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let command_lines =
         entries.filter_map(|entry| Some((process_number(&entry.file_name())?, fs::read(entry.path().join("cmdline")).ok()?)));
     let runs = |(pid, command_line): (u32, Vec<u8>)| {
-        let attempt = command_line.split(|byte| *byte == 0).find_map(|word| attempt_in(jobs, word))?;
+        let attempt = command_line.split(|byte| *byte == 0).find_map(|word| attempt_in(&jobs, word))?;
         // what a job has started may be called with its directory too, and is no other job
         let holder = attempt.holder().ok()??;
         (holder.pid == pid && holder.life() == Life::Here).then_some((attempt, holder))
@@ -118,9 +119,12 @@ fn process_number(name: &OsStr) -> Option<u32> {
     name.to_str()?.parse().ok()
 }
 
+/// The attempt whose directory a word is, in a directory of jobs that is spelled without links.
 fn attempt_in(jobs: &Path, word: &[u8]) -> Option<Attempt> {
     let path = Path::new(OsStr::from_bytes(word));
-    if path.parent()?.parent()? == jobs { Attempt::open(path).ok() } else { None }
+    let attempt = Attempt::open(path).ok()?;
+    let within = fs::canonicalize(path.parent()?.parent()?).ok()?;
+    (within == jobs).then_some(attempt)
 }
 
 /// Words of a command as one would type them in a shell, for people to copy.

@@ -104,6 +104,11 @@ pub enum Cause {
 }
 
 impl Cause {
+    /// Whether the process brought a signal upon itself, as against one that came from outside.
+    pub fn is_crash(&self) -> bool {
+        matches!(self, Cause::Signal { signal } if CRASHES.iter().any(|crash| *crash as i32 == *signal))
+    }
+
     /// Whether it says why someone ended a job, and not only that it ended.
     pub fn is_purpose(&self) -> bool {
         match self {
@@ -113,6 +118,10 @@ impl Cause {
         }
     }
 }
+
+/// Signals that a process brings upon itself.
+const CRASHES: [Signal; 7] =
+    [Signal::SIGILL, Signal::SIGTRAP, Signal::SIGABRT, Signal::SIGBUS, Signal::SIGFPE, Signal::SIGSEGV, Signal::SIGSYS];
 
 impl fmt::Display for Cause {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

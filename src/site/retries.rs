@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use nix::sys::signal::Signal;
-
 use crate::job::Cause;
 
 /// What another try may cure.
@@ -30,10 +28,6 @@ pub(super) const KINDS: [(Kind, &str, bool); 7] = [
     (Kind::OutOfMemory, "out_of_memory", false),
     (Kind::Walltime, "walltime", false),
 ];
-
-/// Signals that a process brings upon itself.
-const OWN: [Signal; 7] =
-    [Signal::SIGILL, Signal::SIGTRAP, Signal::SIGABRT, Signal::SIGBUS, Signal::SIGFPE, Signal::SIGSEGV, Signal::SIGSYS];
 
 /// How often jobs are tried again, by cause. By default none is.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,7 +71,7 @@ impl Retries {
 
 fn kind(cause: &Cause) -> Option<Kind> {
     match cause {
-        Cause::Signal { signal } if OWN.iter().any(|own| *own as i32 == *signal) => None,
+        Cause::Signal { .. } if cause.is_crash() => None,
         Cause::Signal { .. } => Some(Kind::Signal),
         Cause::NodeFailure => Some(Kind::NodeFailure),
         Cause::Preempted => Some(Kind::Preempted),
@@ -123,7 +117,7 @@ mod tests {
     #[test]
     fn what_is_the_programs_own_is_final() {
         let retries = Retries::default().with_all(9);
-        let own = [Cause::Evaluation, Cause::ExitCode { code: 1 }, Cause::Cancelled, Cause::Signal { signal: Signal::SIGSEGV as i32 }];
+        let own = [Cause::Evaluation, Cause::ExitCode { code: 1 }, Cause::Cancelled, Cause::Signal { signal: 11 }];
         for cause in own {
             assert_eq!(retries.pause(&cause, &[]), None, "{cause}");
         }

@@ -40,7 +40,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("graph", &["petgraph", "serde_json"]),
     ("eval", &["arrow_array", "rayon"]),
     ("job", &["nix", "serde", "serde_json", "sha2", "thiserror"]),
-    ("site", &["nix", "toml"]),
+    ("site", &["toml"]),
     ("batch", &["nix", "thiserror"]),
     ("store", &["serde"]),
     // foreign formats; a dict is an ordered map

@@ -18,7 +18,7 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 36] = [
+    let tests: [(&str, Test); 38] = [
         ("jobs print what one process prints", same_as_deferred),
         ("each chunk has a directory that tells all", directories),
         ("a second run keeps all results", kept),
@@ -50,6 +50,8 @@ pub fn trials() -> Vec<Trial> {
         ("a job that is left behind and not needed keeps its cores", left_behind),
         ("an attempt that was never begun", never_begun),
         ("two runs of one store", two_runs),
+        ("two models in one store", two_models),
+        ("a driver whose clock is an hour off", clock_off),
         ("a store with an awkward name", awkward_store),
         ("a store that cannot be written", unwritable_store),
         ("static faults begin no job", static_faults),
@@ -471,7 +473,9 @@ fn left_behind() -> Result<(), Failed> {
     driver.child.kill()?;
     driver.child.wait()?;
     place.write("model.scl", "b = 1 + 1 on 1 core\nprint(b)\n");
-    let next = Driver::start(&place)?;
+    // it is the same store by any name
+    std::os::unix::fs::symlink(".scl", place.path().join("link"))?;
+    let next = Driver::start_with(&place, &["--store", "link"])?;
     thread::sleep(Duration::from_millis(1500));
     let waited = attempts(&place.path().join(".scl")).iter().filter(|attempt| held(attempt)).count();
     let survived = kill(job, None).is_ok();
@@ -503,6 +507,52 @@ fn two_runs() -> Result<(), Failed> {
         run.end()?.ends(0, "499995004950\n", &["0 failed"])?;
     }
     expect(attempts(&place.path().join(".scl")).len() == 1, "the second run takes what the first one has computed")
+}
+
+/// Each takes what the other has computed, whichever was first.
+fn two_models() -> Result<(), Failed> {
+    let place = Place::new();
+    let shared = "a = sum(map((x: sum(range(0, 100000, 1)) + x), range(0, 100, 1))) on 1 core\n";
+    place.write("one.scl", format!("{shared}b = a + 1 on 1 core\nprint(a, b)\n"));
+    place.write("two.scl", format!("{shared}c = a + 2 on 1 core\nprint(a, c)\n"));
+    let start = |model| Ok::<_, Failed>(place.scl(&["run", model]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?);
+    let drivers = [Driver { child: start("one.scl")? }, Driver { child: start("two.scl")? }];
+    for (driver, result) in drivers.into_iter().zip(["499995004950 499995004951\n", "499995004950 499995004952\n"]) {
+        driver.end()?.ends(0, result, &["0 failed"])?;
+    }
+    expect(attempts(&place.path().join(".scl")).len() == 3, "what both need is computed once")
+}
+
+/// Everything in the store seems to be of the next hour, or of the last one: what runs is taken over, and what is done is kept.
+fn clock_off() -> Result<(), Failed> {
+    const HOUR: Duration = Duration::from_secs(3600);
+    for later in [true, false] {
+        let place = place(&format!("quick = 1 + 1 on 1 core\na = {SLOW} for 10 [min] on 1 core\nprint(quick, a)\n"));
+        let store = place.path().join(".scl");
+        let mut driver = Driver::start(&place)?;
+        let has = |file: &str| attempts(&store).iter().filter(|attempt| attempt.join(file).exists()).count();
+        wait_until(|| has("process.json") == 2 && has("manifest.json") == 1)?;
+        driver.child.kill()?;
+        driver.child.wait()?;
+        let now = std::time::SystemTime::now();
+        let other = if later { now + HOUR } else { now - HOUR };
+        for attempt in attempts(&store) {
+            for file in std::fs::read_dir(&attempt)? {
+                std::fs::File::open(file?.path())?.set_modified(other)?;
+            }
+            let path = attempt.join("manifest.json");
+            let Ok(text) = std::fs::read_to_string(&path) else { continue };
+            let mut manifest: Value = serde_json::from_str(&text)?;
+            for time in ["started", "ended"] {
+                let told = manifest["content"][time].as_u64().ok_or("no time")?;
+                manifest["content"][time] = (if later { told + 3_600_000 } else { told - 3_600_000 }).into();
+            }
+            std::fs::write(&path, manifest.to_string())?;
+        }
+        workflow(&place).ends(0, "2 3\n", &["a: goes on", "1 done, 0 failed, 1 kept"])?;
+        expect(has("task.json") == 2, "nothing is computed twice")?;
+    }
+    Ok(())
 }
 
 fn wait_until(mut holds: impl FnMut() -> bool) -> Result<(), Failed> {
