@@ -236,14 +236,23 @@ impl<'b> Jobs<'b> {
         let mut refused = Vec::new();
         let answers = if pending.specs.is_empty() { Vec::new() } else { self.batch.system.submit(&pending.specs) };
         for ((spec, order), answer) in pending.specs.into_iter().zip(pending.orders).zip(answers) {
-            match answer {
-                Ok(id) => self.watch(id, spec, order),
-                Err(SubmitError::Transient(fault) | SubmitError::Permanent(fault)) => {
-                    self.counts.failed += 1;
-                    let failed = |(task, variable)| (task, Done::Failed(vec![self.refused(variable, &fault)]));
-                    refused.extend(order.tasks.into_iter().map(failed));
+            let (fault, cause) = match answer {
+                Ok(id) => {
+                    self.watch(id, spec, order);
+                    continue;
                 }
+                Err(SubmitError::Transient(fault)) => (fault.clone(), Some(Cause::NeverStarted { reason: fault.message })),
+                Err(SubmitError::Permanent(fault)) => (fault, None),
+            };
+            let again = cause.and_then(|cause| self.batch.settings.retries.pause(&cause, &order.failed).map(|pause| (cause, pause)));
+            // an attempt that was taken after all is not given up here, and found by the next run
+            if let Some((cause, pause)) = again.filter(|_| spec.attempt.take(&Holder::nobody()).is_ok_and(|given_up| given_up)) {
+                self.pause(spec.name, spec.key, order, cause, pause);
+                continue;
             }
+            self.counts.failed += 1;
+            let failed = |(task, variable)| (task, Done::Failed(vec![self.refused(variable, &fault)]));
+            refused.extend(order.tasks.into_iter().map(failed));
         }
         refused
     }
@@ -340,7 +349,7 @@ impl<'b> Jobs<'b> {
             }
             Err((cause, diagnostics)) => match self.batch.settings.retries.pause(&cause, &active.order.failed) {
                 Some(pause) if !self.is_stopping() => {
-                    self.pause(active, cause, pause);
+                    self.pause(active.name, active.key, active.order, cause, pause);
                     Vec::new()
                 }
                 Some(_) | None => {
@@ -358,8 +367,7 @@ impl<'b> Jobs<'b> {
     }
 
     /// Puts a job that failed aside until its next try.
-    fn pause(&mut self, active: Active, cause: Cause, pause: Duration) {
-        let Active { name, key, mut order, .. } = active;
+    fn pause(&mut self, name: Arc<str>, key: Digest, mut order: Order, cause: Cause, pause: Duration) {
         order.failed.push(cause.clone());
         self.note(name, EventKind::Retried { cause, pause });
         self.pausing.push(Pausing { until: Instant::now() + pause, key, order });

@@ -140,6 +140,8 @@ struct InTurn {
     stuck: bool,
     /// The jobs that end first end so, without a manifest.
     deaths: VecDeque<Cause>,
+    /// So many submissions are refused for now.
+    busy: usize,
     cancelled: Vec<BatchId>,
 }
 
@@ -177,6 +179,10 @@ impl BatchSystem for InTurn {
 
     fn submit(&mut self, jobs: &[JobSpec]) -> Vec<Result<BatchId, SubmitError>> {
         let accept = |job: &JobSpec| {
+            if self.busy > 0 {
+                self.busy -= 1;
+                return Err(SubmitError::Transient(Fault::new("E0000", "the queue is full")));
+            }
             let id = BatchId(format!("{}", self.begun.len()).into());
             self.begun.push(job.name.clone());
             self.jobs.push_back((id.clone(), job.attempt.clone()));

@@ -39,9 +39,12 @@ struct Tried {
 
 /// Runs a program whose first jobs die like this, with so many retries, until so many events.
 fn tried(text: &str, deaths: &[Cause], retries: Retries, enough: usize) -> Tried {
+    tried_on(InTurn { deaths: deaths.iter().cloned().collect(), ..InTurn::default() }, text, retries, enough)
+}
+
+fn tried_on(mut system: InTurn, text: &str, retries: Retries, enough: usize) -> Tried {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let interrupted = AtomicBool::new(false);
-    let mut system = InTurn { deaths: deaths.iter().cloned().collect(), ..InTurn::default() };
     let mut log = Log { events: Vec::new(), enough, interrupted: &interrupted };
     let settings = JobSettings { jobs: directory.path().to_owned(), fresh: false, retries };
     let batch = Batch { system: &mut system, settings, interrupted: &interrupted, watcher: &mut log };
@@ -104,4 +107,14 @@ fn nothing_is_tried_again_when_the_user_stops() {
     let tried = tried("a = 2 + 3 on 1 core\nprint(a)", &[KILLED], slow, 1);
     assert!(tried.summary.interrupted && tried.summary.failed, "{:?}", tried.summary);
     assert_eq!((tried.summary.diagnostics.len(), tried.begun), (0, 1));
+}
+
+#[test]
+fn what_is_refused_for_now_is_submitted_again() {
+    let busy = |busy| InTurn { busy, ..InTurn::default() };
+    let tried = tried_on(busy(2), "a = 2 + 3 on 1 core\nprint(a)", retries(2), 0);
+    assert_eq!((tried.lines, tried.summary.jobs_done, tried.begun, tried.attempts), (vec!["5".to_owned()], 1, 1, 3));
+    let tried = tried_on(busy(2), "a = 2 + 3 on 1 core\nprint(a)", retries(1), 0);
+    assert_eq!((tried.summary.jobs_failed, tried.begun), (1, 0));
+    assert!(tried.summary.diagnostics[0].message.contains("the queue is full"), "{:?}", tried.summary.diagnostics);
 }
