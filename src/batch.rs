@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::diagnostic::Fault;
-use crate::job::{Attempt, Cause, Digest, FileError, Outcome};
+use crate::job::{Attempt, Cause, Digest, FileError, Manifest, Outcome};
 use crate::resources::Request;
 
 pub mod local;
@@ -105,13 +105,18 @@ pub trait BatchSystem {
 /// A job that was sent a signal knows no more than that; there the batch system's word counts if it says more. On a network
 /// filesystem a manifest may appear after its job has ended: a [`Cause::Unknown`] end deserves a second look.
 pub fn verdict(attempt: &Attempt, state: &JobState) -> Result<Option<Outcome>, FileError> {
-    let outcome = attempt.manifest()?.map(|manifest| manifest.outcome);
+    Ok(judge(attempt.manifest()?.as_ref(), state))
+}
+
+/// The same for a manifest that was read already.
+pub fn judge(manifest: Option<&Manifest>, state: &JobState) -> Option<Outcome> {
+    let outcome = manifest.map(|manifest| manifest.outcome.clone());
     let cause = match (outcome, state) {
         (Some(Outcome::Failure { cause: Cause::Signal { .. }, .. }), JobState::Ended(Err(cause))) if cause.is_purpose() => cause.clone(),
-        (Some(outcome), _) => return Ok(Some(outcome)),
-        (None, JobState::Waiting | JobState::Running | JobState::Unknown) => return Ok(None),
+        (Some(outcome), _) => return Some(outcome),
+        (None, JobState::Waiting | JobState::Running | JobState::Unknown) => return None,
         (None, JobState::Ended(Ok(()))) => Cause::Unknown { reason: "the process is over, but left no manifest".to_owned() },
         (None, JobState::Ended(Err(cause))) => cause.clone(),
     };
-    Ok(Some(Outcome::Failure { cause, diagnostics: Vec::new() }))
+    Some(Outcome::Failure { cause, diagnostics: Vec::new() })
 }

@@ -22,6 +22,7 @@ use crate::session::Verdict;
 use crate::source::SourceMap;
 use crate::syntax;
 
+mod driver;
 mod exec;
 mod execute;
 mod explain;

@@ -18,15 +18,12 @@
 //! two runs that ask for the same value (places in the text, request, version of the program) belongs to the attempt, and no
 //! attempt is ever overwritten. The manifest is the evidence: an attempt without one is not over, or died.
 
-use crate::eval::Input;
-use crate::model::{Function, Task};
-use crate::value::codec;
-
-pub use attempt::{Attempt, Description, InputFile, Keeping, Source};
+pub use attempt::{Attempt, Description, InputFile, Keeping, Outline, Source};
 pub use digest::{Digest, NotADigest};
 pub use directory::{Job, quote, running};
 pub use files::{FileError, VERSION, host};
 pub use holder::{Holder, Life};
+pub use key::{InputDigest, Parts, key};
 pub use manifest::{Cause, Manifest, Outcome, ResultFile, Timestamp, Usage};
 
 mod attempt;
@@ -35,43 +32,9 @@ mod digest;
 mod directory;
 pub(crate) mod files;
 mod holder;
+mod key;
 mod manifest;
 pub mod points;
-
-/// The version of the rules by which keys are made and of what expressions mean; a change makes every kept result unfindable.
-const SCHEME: &str = "scl task 1";
-
-/// The content of an input, for the key of a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-pub enum InputDigest {
-    /// Of a value.
-    Value(Digest),
-    /// There is no value.
-    Failed,
-}
-
-impl InputDigest {
-    /// Of an input.
-    pub fn of(input: &Input) -> Self {
-        match input {
-            Input::Value(value) => InputDigest::Value(Digest(codec::digest(value))),
-            Input::Failed => InputDigest::Failed,
-        }
-    }
-}
-
-/// What a task computes, and from what: two tasks with one key have one result.
-///
-/// The names of the task, of its inputs and of its functions are for messages only and do not matter; neither do places.
-pub fn key(task: &Task, inputs: &[InputDigest]) -> Result<Digest, FileError> {
-    let functions: Vec<_> = task.functions.iter().map(function).collect();
-    let content = (SCHEME, &task.expr, functions, inputs);
-    canonical::digest(&content).map_err(|error| FileError::Unserializable { name: task.name.to_string(), message: error.to_string() })
-}
-
-fn function(function: &Function) -> (usize, &crate::model::Expr) {
-    (function.parameters.len(), &function.body)
-}
 
 #[cfg(test)]
 pub(crate) mod fixture;

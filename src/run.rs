@@ -17,6 +17,7 @@ use crate::eval::{Exporter, STACK_SIZE, World};
 use crate::graph::{TaskGraph, TaskId, TaskKind};
 use crate::model::{Model, VarId};
 use crate::source::SourceMap;
+use crate::store::Recorder;
 use crate::value::Value;
 
 use jobs::{Counts, Jobs};
@@ -26,9 +27,11 @@ use state::State;
 mod jobs;
 mod perform;
 mod state;
+mod totals;
 mod watch;
 
 pub use jobs::Settings as JobSettings;
+pub use totals::Totals;
 pub use watch::{Event, EventKind, Progress, Running, Watcher};
 
 /// The pause between two looks at jobs; it grows while nothing happens.
@@ -63,6 +66,8 @@ pub struct Batch<'b> {
     pub interrupted: &'b AtomicBool,
     /// Who is told of them.
     pub watcher: &'b mut dyn Watcher,
+    /// Who is told what becomes of them.
+    pub recorder: &'b mut dyn Recorder,
 }
 
 /// What came of a run.
@@ -78,10 +83,14 @@ pub struct Summary {
     pub jobs_done: usize,
     /// Jobs that failed.
     pub jobs_failed: usize,
+    /// Jobs that someone ended on purpose.
+    pub jobs_cancelled: usize,
     /// Results that were kept from earlier runs, or are shared by equal tasks.
     pub jobs_kept: usize,
     /// The variables that have a value now.
     pub values: Vec<(VarId, Value)>,
+    /// What the jobs asked for and took.
+    pub totals: Totals,
 }
 
 /// Runs everything that the roots of the graph need, on so many threads; each line is given away as soon as all before it are
@@ -100,7 +109,14 @@ pub fn run(program: &Program, threads: usize, batch: Option<Batch>, line: &mut d
     if !interrupted {
         workers.join();
     }
-    shared.summary(interrupted, jobs.map(|jobs| jobs.counts).unwrap_or_default())
+    let mut summary = shared.summary(interrupted);
+    if let Some(jobs) = jobs {
+        let Counts { done, failed, cancelled, kept } = jobs.counts;
+        summary =
+            Summary { jobs_done: done, jobs_failed: failed, jobs_cancelled: cancelled, jobs_kept: kept, totals: jobs.totals, ..summary };
+        summary.diagnostics.extend(jobs.warnings);
+    }
+    summary
 }
 
 /// The threads that perform tasks; when this is dropped, they end with the task that they have.
@@ -254,7 +270,10 @@ impl Shared {
                 self.work_alone();
             }
             let (ready, over) = self.await_news(pause);
-            self.print_settled(line);
+            self.print_settled(&mut |text| {
+                jobs.iter_mut().for_each(|jobs| jobs.record_line(text));
+                line(text);
+            });
             if over || self.is_interrupted(jobs.as_deref()) {
                 return;
             }
@@ -341,20 +360,26 @@ impl Shared {
         self.graph.tasks().filter_map(value).collect()
     }
 
-    fn summary(&self, interrupted: bool, counts: Counts) -> Summary {
+    fn summary(&self, interrupted: bool) -> Summary {
         let failed = self.graph.roots().iter().any(|root| !matches!(self.performer.results.get(*root), Some(Some(_))));
         let mut diagnostics = std::mem::take(&mut self.lock().diagnostics);
         let place = |diagnostic: &Diagnostic| (diagnostic.span().file, diagnostic.span().start);
         // those of one place must not stand in the order in which threads happened to find them
         diagnostics.sort_by(|left, right| place(left).cmp(&place(right)).then_with(|| left.cmp(right)));
-        let Counts { done, failed: jobs_failed, kept } = counts;
-        Summary { diagnostics, failed, interrupted, jobs_done: done, jobs_failed, jobs_kept: kept, values: self.values() }
+        Summary { diagnostics, failed, interrupted, values: self.values(), ..Summary::default() }
     }
 }
 
 /// What makes two faults one: chunks that fail alike differ only in their jobs, which the notes tell.
 fn identity(fault: &Diagnostic) -> String {
     format!("{} {} {:?}", fault.code, fault.message, fault.labels)
+}
+
+/// How many jobs a program may need, of those that something needs.
+pub fn job_count(program: &Program) -> usize {
+    let reachable = program.graph.reachable();
+    let needed = program.graph.tasks().filter(|task| reachable[task.index()]);
+    needed.filter(|task| is_job(program.graph.kind(*task), &program.model)).count()
 }
 
 /// Whether a task asks for resources.

@@ -6,22 +6,39 @@
 //!     store.json      the version of this layout
 //!     lock            held by the run that uses the store, and whose it is, for those who wait for it
 //!     jobs/<key>/     one directory for each batch task, see [`job`](crate::job)
+//!     index.sqlite    runs, and what became of their tasks ([`Records`])
+//!     wishes/         what a running driver is asked to end
 //! ```
 //!
 //! The directory is the truth: a result is found under the key of what it is the result of, and a store can be copied, and parts
-//! of it removed, with the tools of the system.
+//! of it removed, with the tools of the system. The index holds what a directory does not tell; it is made anew when it is damaged.
+//! Only the driver, which has the lock, writes it; others read it at the same time.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read, Seek, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::job::{FileError, files, host};
+use crate::job::{FileError, files};
 
-/// The version of the layout.
-const FORMAT: u32 = 1;
+pub use index::IndexError;
+pub use lock::{Access, Lock, Owner};
+pub use read::{Found, Records, Run, Task};
+pub use record::{End, Entry, Event, Recorder, State, Wishes};
+pub use recording::{Recording, RunInfo};
+pub use standing::{RunState, TaskState};
+pub use wishes::{ask, is_pending};
+
+mod index;
+mod lock;
+mod read;
+mod rebuild;
+mod record;
+mod recording;
+mod standing;
+mod wishes;
+
+/// The version of the layout. Version 1 had no index, and each attempt had copies of the program's texts.
+const FORMAT: u32 = 2;
 
 /// An open store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,10 +47,6 @@ pub struct Store {
     jobs: PathBuf,
 }
 
-/// The right to be the only run that uses a store, until it is dropped or its process is over, however that ended.
-#[derive(Debug)]
-pub struct Lock(#[expect(dead_code, reason = "an open file is a held lock")] File);
-
 /// What the file of the version says, besides the version.
 #[derive(Debug, Serialize, Deserialize)]
 struct Mark {
@@ -41,23 +54,32 @@ struct Mark {
 }
 
 impl Store {
-    /// Opens the store in a directory, which is made if it is missing, and refuses one of another layout.
+    /// Opens the store in a directory, which is made if it is missing. One of a newer layout is refused ([`FileError::Format`]);
+    /// one of an older layout can be read, and is brought up to date by [`Store::upgrade`].
     pub fn open(root: &Path) -> Result<Self, FileError> {
-        let root = std::path::absolute(root).map_err(FileError::io("find", root))?;
-        let jobs = root.join("jobs");
-        files::make_dir(&jobs)?;
-        let mark = root.join("store.json");
-        match files::read_if_there(&mark)? {
-            Some(bytes) => {
-                files::from_json::<Mark>(&mark, &bytes, FORMAT, files::Writer::Any)?;
-            }
-            None => {
-                files::write(&root.join(".gitignore"), b"*\n")?;
-                let purpose = "results of scl, by what they are results of".to_owned();
-                files::write(&mark, &files::to_json(&mark, FORMAT, &Mark { purpose })?)?;
-            }
+        let store = Store::at(root)?;
+        files::make_dir(&store.jobs)?;
+        if store.format()?.is_none() {
+            files::write(&store.root.join(".gitignore"), b"*\n")?;
+            store.mark()?;
         }
-        Ok(Store { root, jobs })
+        Ok(store)
+    }
+
+    /// Opens a store that is there; nothing if there is none.
+    pub fn find(root: &Path) -> Result<Option<Self>, FileError> {
+        let store = Store::at(root)?;
+        Ok(store.format()?.is_some().then_some(store))
+    }
+
+    fn at(root: &Path) -> Result<Self, FileError> {
+        let root = std::path::absolute(root).map_err(FileError::io("find", root))?;
+        Ok(Store { jobs: root.join("jobs"), root })
+    }
+
+    /// The directory of the store.
+    pub fn root(&self) -> &Path {
+        &self.root
     }
 
     /// The directory of all jobs.
@@ -65,75 +87,48 @@ impl Store {
         &self.jobs
     }
 
-    /// Takes the store for one run, or says who has it. Two runs at once would give the same cores away twice; where the filesystem
-    /// knows no locks they can, and do no other harm: attempts have directories of their own, and files appear as a whole.
-    pub fn lock(&self) -> Result<Result<Lock, String>, FileError> {
-        let path = self.root.join("lock");
-        let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
-        let mut file = open.map_err(FileError::io("open", &path))?;
-        if matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
-            let mut owner = String::new();
-            // who it is serves only the message
-            let _ = file.read_to_string(&mut owner);
-            return Ok(Err(owner.trim().to_owned()));
+    /// Asks for the store for one run. Two runs at once would give the same cores away twice.
+    pub fn lock(&self) -> Result<Access, FileError> {
+        lock::take(&self.lock_path())
+    }
+
+    /// Who has the store, as far as its lock says; nothing when nobody has it.
+    pub fn owner(&self) -> Option<Owner> {
+        lock::owner(&self.lock_path())
+    }
+
+    /// Brings a store of an older layout up to date. Its results stay where they are; what is broken off is begun anew.
+    pub fn upgrade(&self, _: &Lock) -> Result<(), FileError> {
+        match self.format()? {
+            Some(format) if format < FORMAT => self.mark(),
+            Some(_) | None => Ok(()),
         }
-        let owner = format!("process {} on {}\n", std::process::id(), host());
-        let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(owner.as_bytes()));
-        Ok(Ok(Lock(file)))
+    }
+
+    /// The version of its layout; nothing if it is not there.
+    fn format(&self) -> Result<Option<u32>, FileError> {
+        let path = self.mark_path();
+        let Some(bytes) = files::read_if_there(&path)? else { return Ok(None) };
+        files::from_json_up_to::<Mark>(&path, &bytes, FORMAT).map(|(format, _)| Some(format))
+    }
+
+    fn mark(&self) -> Result<(), FileError> {
+        let (path, purpose) = (self.mark_path(), "results of scl, by what they are results of".to_owned());
+        files::write(&path, &files::to_json(&path, FORMAT, &Mark { purpose })?)
+    }
+
+    fn mark_path(&self) -> PathBuf {
+        self.root.join("store.json")
+    }
+
+    fn lock_path(&self) -> PathBuf {
+        self.root.join("lock")
+    }
+
+    fn index_path(&self) -> PathBuf {
+        self.root.join("index.sqlite")
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt;
-
-    use super::*;
-
-    #[test]
-    fn a_store_is_made_once_and_opened_again() {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let root = directory.path().join("a model's/.scl");
-        let store = Store::open(&root).expect("writable");
-        assert_eq!(fs::read_to_string(root.join(".gitignore")).expect("text"), "*\n");
-        assert_eq!(fs::metadata(&root).expect("there").permissions().mode() & 0o777, 0o700);
-        fs::write(root.join(".gitignore"), "# mine\n").expect("writable");
-        assert_eq!(Store::open(&root).expect("readable"), store);
-        assert_eq!(fs::read_to_string(root.join(".gitignore")).expect("text"), "# mine\n", "what is there is left alone");
-        assert!(store.jobs().starts_with(&root));
-    }
-
-    #[test]
-    fn one_run_at_a_time() {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let store = Store::open(directory.path()).expect("writable");
-        let lock = store.lock().expect("writable").expect("nobody has it");
-        let owner = store.lock().expect("writable").expect_err("it is taken");
-        assert_eq!(owner, format!("process {} on {}", std::process::id(), host()));
-        drop(lock);
-        assert!(store.lock().expect("writable").is_ok());
-    }
-
-    #[test]
-    fn another_layout_is_refused() {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        Store::open(directory.path()).expect("writable");
-        let mark = directory.path().join("store.json");
-        let text = fs::read_to_string(&mark).expect("text");
-        fs::write(&mark, text.replace("\"format\": 1", "\"format\": 2")).expect("writable");
-        assert!(matches!(Store::open(directory.path()), Err(FileError::Format { found: 2, expected: 1, .. })));
-        fs::write(&mark, &text[..text.len() / 2]).expect("writable");
-        assert!(matches!(Store::open(directory.path()), Err(FileError::Damaged { .. })));
-    }
-
-    #[test]
-    fn what_cannot_be_written_is_named() {
-        let error = Store::open(Path::new("/proc/no store")).expect_err("not writable").to_string();
-        assert!(error.contains("/proc/no store"), "{error}");
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let file = directory.path().join("file");
-        fs::write(&file, "").expect("writable");
-        let error = Store::open(&file).expect_err("a file is no store").to_string();
-        assert!(error.contains("file"), "{error}");
-    }
-}
+mod tests;

@@ -4,19 +4,18 @@ use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::thread;
-use std::time::Duration;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
+use super::driver::{self, Driver};
 use super::{Format, Reporting};
 use crate::batch::BatchSystem;
 use crate::batch::local::{Launcher, Local, Machine};
 use crate::check::Mode;
 use crate::diagnostic::{Diagnostic, Fault};
 use crate::eval;
-use crate::job::FileError;
 use crate::model::{Model, VarId};
 use crate::report::progress::{Display, Form};
 use crate::resources::Request;
@@ -24,10 +23,6 @@ use crate::run::{self, Batch, JobSettings, Program, Summary};
 use crate::session::{Refused, Verdict};
 use crate::site::{self, Site};
 use crate::source::{SourceMap, Spanned};
-use crate::store::{Lock, Store};
-
-/// The pause between two looks at a lock that another run holds.
-const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 /// How programs are run.
 #[derive(Debug, clap::Args)]
@@ -59,6 +54,8 @@ pub(super) struct Executor<'a> {
     site: Site,
     reporting: &'a Reporting,
     mode: Mode,
+    /// Of the program, or of nothing for a session.
+    program: PathBuf,
     store: PathBuf,
 }
 
@@ -76,10 +73,10 @@ impl<'a> Executor<'a> {
         if let Some(count) = settings.retries {
             site.retries = site.retries.with_all(count);
         }
-        let beside = || project.join(".scl");
-        let store = settings.store.clone().unwrap_or_else(beside);
+        let store = driver::store_of(settings.store.as_deref(), Some(program));
         settings.threads.into_iter().for_each(eval::limit_threads);
-        Some(Executor { settings, site, reporting, mode, store: std::path::absolute(&store).unwrap_or(store) })
+        let store = std::path::absolute(&store).unwrap_or(store);
+        Some(Executor { settings, site, reporting, mode, program: program.to_owned(), store })
     }
 
     /// Runs a program and says for people what became of its jobs. `interrupted` is set when the user does not want to wait any longer;
@@ -98,8 +95,7 @@ impl<'a> Executor<'a> {
                 let system = Local::new(Launcher::this_program().map_err(unable)?, Machine::detect());
                 let (program, warnings) = self.admit(program, &requests, &system)?;
                 let interrupted = interrupted.map_or_else(watched, |flag| Ok(flag.clone())).map_err(unable)?;
-                let ran = self.with_jobs(&program, system, &interrupted, line);
-                let mut summary = ran.map_err(|error| unable(unusable_store(&error)))?;
+                let mut summary = self.with_jobs(&program, system, &interrupted, line).map_err(unable)?;
                 summary.diagnostics.extend(warnings);
                 summary
             }
@@ -143,19 +139,23 @@ impl<'a> Executor<'a> {
         mut system: Local,
         interrupted: &AtomicBool,
         line: &mut dyn FnMut(&str),
-    ) -> Result<Summary, FileError> {
-        let store = Store::open(&self.store)?;
-        let Some(_lock) = self.lock(&store, interrupted)? else { return Ok(Summary { interrupted: true, ..Summary::default() }) };
-        let orphans = system.count_orphans(store.jobs());
+    ) -> Result<Summary, Fault> {
+        let info = driver::info(program, &self.program);
+        let driver = Driver::enter(&self.store, &info, interrupted, self.reporting.format == Format::Json)?;
+        let Some(mut driver) = driver else { return Ok(Summary { interrupted: true, ..Summary::default() }) };
+        let orphans = system.count_orphans(driver.store.jobs());
         if orphans > 0 && self.speaks() {
             let (plural, verb) = if orphans == 1 { ("", "s") } else { ("s", "") };
             eprintln!("{orphans} job{plural} of an earlier run still run{verb} here");
         }
-        let settings = JobSettings { jobs: store.jobs().to_owned(), fresh: self.settings.fresh, retries: self.site.retries.clone() };
+        let settings = JobSettings { jobs: driver.store.jobs().to_owned(), fresh: self.settings.fresh, retries: self.site.retries.clone() };
         let mut display = Display::new(self.form());
         let stage = display.stage();
-        let batch = Batch { system: &mut system, settings, interrupted, watcher: &mut display };
-        Ok(run::run(program, self.threads(), Some(batch), &mut |text| stage.clear(|| line(text))))
+        let batch = Batch { system: &mut system, settings, interrupted, watcher: &mut display, recorder: driver.recorder() };
+        let mut summary = run::run(program, self.threads(), Some(batch), &mut |text| stage.clear(|| line(text)));
+        let place = requests(program).first().map(|request| request.span).unwrap_or_default();
+        driver.leave(&mut summary, place);
+        Ok(summary)
     }
 
     /// What is told of jobs while they run. A terminal that cannot move its cursor is none.
@@ -169,32 +169,18 @@ impl<'a> Executor<'a> {
         }
     }
 
-    /// Waits until no other run uses the store; nothing when the user does not want to wait.
-    fn lock(&self, store: &Store, interrupted: &AtomicBool) -> Result<Option<Lock>, FileError> {
-        let mut said = self.reporting.format == Format::Json;
-        while !interrupted.load(Ordering::Relaxed) {
-            match store.lock()? {
-                Ok(lock) => return Ok(Some(lock)),
-                Err(owner) if !std::mem::replace(&mut said, true) => eprintln!("waiting for {owner}, which uses the same store"),
-                Err(_) => thread::sleep(LOCK_PAUSE),
-            }
-        }
-        Ok(None)
-    }
-
     /// Whether people want to know of jobs that end well.
     fn speaks(&self) -> bool {
         !self.settings.quiet && self.reporting.format == Format::Text
     }
 
-    /// One line about the jobs of a run, for people.
+    /// What became of the jobs of a run, for people.
     fn say(&self, summary: &Summary, had_jobs: bool) {
-        let Summary { jobs_done, jobs_failed, jobs_kept, .. } = summary;
         if self.reporting.format == Format::Json {
             return;
         }
-        if self.speaks() && jobs_done + jobs_failed + jobs_kept > 0 {
-            eprintln!("jobs: {jobs_done} done, {jobs_failed} failed, {jobs_kept} kept");
+        if self.speaks() {
+            eprint!("{}", driver::jobs(summary));
         }
         match (summary.interrupted, had_jobs) {
             (true, true) => eprintln!("interrupted: no job goes on; what was finished is kept in {}", self.store.display()),
@@ -231,10 +217,6 @@ pub(super) fn heeded() -> impl Iterator<Item = i32> {
 
 pub(super) fn unwatchable(error: std::io::Error) -> Fault {
     Fault::new("E0904", format!("signals cannot be handled: {error}"))
-}
-
-fn unusable_store(error: &FileError) -> Fault {
-    Fault::new("E0703", format!("the store cannot be used: {error}")).help("choose a directory that can be written with `--store`")
 }
 
 fn clamped(request: &Spanned<Request>, fault: &Fault, smaller: &Request) -> Diagnostic {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::digest::Digest;
 use super::files::{self, FileError, Writer};
 use super::holder::Holder;
-use super::{Manifest, ResultFile};
+use super::{Manifest, ResultFile, Timestamp};
 use crate::eval::Input;
 use crate::model::Task;
 use crate::resources::Request;
@@ -77,6 +77,27 @@ pub enum Keeping {
     /// Left to the system, which may lose it, or leave it damaged, which its readers find out: for what is computed again in less time
     /// than forcing it takes.
     Cheap,
+}
+
+/// What people want to know of a description, of whatever version.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outline {
+    /// Of the task.
+    pub name: Arc<str>,
+    /// What it asked for.
+    pub request: Request,
+}
+
+/// As [`Description`], with what is needed of it.
+#[derive(Deserialize)]
+struct Sketch {
+    task: Named,
+    request: Request,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: Arc<str>,
 }
 
 /// An input in the list of inputs.
@@ -151,6 +172,19 @@ impl Attempt {
         files::from_json(&path, &files::read(&path)?, FORMAT, Writer::ThisVersion)
     }
 
+    /// What was to be run, whichever version of the program wrote it.
+    pub fn outline(&self) -> Result<Outline, FileError> {
+        let path = self.task_path();
+        let (_, sketch) = files::from_json_up_to::<Sketch>(&path, &files::read(&path)?, FORMAT)?;
+        Ok(Outline { name: sketch.task.name, request: sketch.request })
+    }
+
+    /// The statement, as it was written.
+    pub fn statement(&self) -> Result<String, FileError> {
+        let bytes = files::read(&self.path.join("task.txt"))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
     /// The inputs of a task, each with its checksum verified.
     pub fn inputs(&self, task: &Task) -> Result<Vec<Input>, FileError> {
         let directory = self.path.join("..").join(INPUTS);
@@ -173,6 +207,11 @@ impl Attempt {
         let path = self.holder_path();
         let Some(bytes) = files::read_if_there(&path)? else { return Ok(None) };
         files::from_json(&path, &bytes, FORMAT, Writer::Any).map(Some)
+    }
+
+    /// When that process took it; nothing if none has.
+    pub fn begun(&self) -> Result<Option<Timestamp>, FileError> {
+        files::written(&self.holder_path())
     }
 
     /// Notes what was run, or submitted.

@@ -13,7 +13,7 @@ use super::holder::{Holder, Life};
 use super::{Manifest, Outcome};
 use crate::eval::Input;
 use crate::model::Task;
-use crate::value::codec;
+use crate::value::{Value, codec};
 
 /// The directory of one task.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +46,22 @@ impl Job {
             let _ = fs::remove_dir_all(&prepared);
         }
         made.map(|_| job)
+    }
+
+    /// All that there are, in the order of their keys.
+    pub fn all(jobs: &Path) -> Result<Vec<Self>, FileError> {
+        let mut keys = Vec::new();
+        for entry in fs::read_dir(jobs).map_err(FileError::io("read", jobs))? {
+            let name = entry.map_err(FileError::io("read", jobs))?.file_name();
+            keys.extend(name.to_str().and_then(|name| name.parse::<Digest>().ok()));
+        }
+        keys.sort_unstable();
+        Ok(keys.into_iter().map(|key| Job::at(jobs, key)).collect())
+    }
+
+    /// The attempt of this number, whether or not there is one.
+    pub fn attempt(&self, number: u32) -> Attempt {
+        Attempt::new(&self.path, number)
     }
 
     /// Its directory.
@@ -84,6 +100,23 @@ impl Job {
             }
         }
         Ok(None)
+    }
+
+    /// The value of the latest attempt whose result is there as it was written; and what is wrong with later ones.
+    pub fn kept(&self) -> Result<(Option<(Attempt, Value)>, Vec<FileError>), FileError> {
+        let mut damaged = Vec::new();
+        for attempt in self.attempts()?.into_iter().rev() {
+            let value = match attempt.manifest() {
+                Ok(Some(Manifest { outcome: Outcome::Success { result }, .. })) => attempt.result(&result),
+                Ok(Some(Manifest { outcome: Outcome::Failure { .. }, .. }) | None) => continue,
+                Err(error) => Err(error),
+            };
+            match value {
+                Ok(value) => return Ok((Some((attempt, value)), damaged)),
+                Err(error) => damaged.push(error),
+            }
+        }
+        Ok((None, damaged))
     }
 
     /// Begins the next attempt: its directory with the task and the statement in it.

@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use super::Timestamp;
 use super::digest::Digest;
 use super::points::point;
 use crate::diagnostic::Fault;
@@ -145,6 +146,15 @@ pub fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
     }
 }
 
+/// When a file was written, if there is one.
+pub fn written(path: &Path) -> Result<Option<Timestamp>, FileError> {
+    match fs::metadata(path).and_then(|file| file.modified()) {
+        Ok(time) => Ok(Some(Timestamp::of(time))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(FileError::io("read", path)(error)),
+    }
+}
+
 /// The bytes of a file, if they are those that were written.
 pub fn read_checked(path: &Path, expected: Digest) -> Result<Vec<u8>, FileError> {
     let bytes = read(path)?;
@@ -260,11 +270,7 @@ pub fn to_json(path: &Path, format: u32, content: &impl Serialize) -> Result<Vec
 
 /// Reads a JSON document that [`to_json`] wrote; versions first, so that another version's file is not called damaged.
 pub fn from_json<T: DeserializeOwned + Send>(path: &Path, bytes: &[u8], format: u32, writer: Writer) -> Result<T, FileError> {
-    let depth = depth(bytes);
-    if depth > DEEPEST {
-        return Err(FileError::damaged(path, "it is nested too deeply"));
-    }
-    let header: Header = parse(path, bytes, depth)?;
+    let (header, depth) = header(path, bytes)?;
     if header.format != format {
         return Err(FileError::Format { path: path.to_owned(), found: header.format, expected: format });
     }
@@ -272,6 +278,24 @@ pub fn from_json<T: DeserializeOwned + Send>(path: &Path, bytes: &[u8], format: 
         return Err(FileError::Version { path: path.to_owned(), found: header.scl, expected: VERSION });
     }
     Ok(parse::<Content<T>>(path, bytes, depth)?.content)
+}
+
+/// The same of any format up to the newest one that is known, for what all of them have in common; gives the format too.
+pub fn from_json_up_to<T: DeserializeOwned + Send>(path: &Path, bytes: &[u8], newest: u32) -> Result<(u32, T), FileError> {
+    let (header, depth) = header(path, bytes)?;
+    if header.format > newest {
+        return Err(FileError::Format { path: path.to_owned(), found: header.format, expected: newest });
+    }
+    Ok((header.format, parse::<Content<T>>(path, bytes, depth)?.content))
+}
+
+/// The versions, and how deep it is.
+fn header(path: &Path, bytes: &[u8]) -> Result<(Header, usize), FileError> {
+    let depth = depth(bytes);
+    if depth > DEEPEST {
+        return Err(FileError::damaged(path, "it is nested too deeply"));
+    }
+    Ok((parse(path, bytes, depth)?, depth))
 }
 
 /// Deeper than any expression that the parser lets through, and still within [`STACK`].

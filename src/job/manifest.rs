@@ -152,7 +152,12 @@ pub struct Timestamp(pub u64);
 impl Timestamp {
     /// The time on this machine's clock.
     pub fn now() -> Self {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Timestamp::of(SystemTime::now())
+    }
+
+    /// A time, whole milliseconds; 0 for all before 1970.
+    pub fn of(time: SystemTime) -> Self {
+        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
         Timestamp(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
     }
 }

@@ -3,7 +3,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use super::*;
-use crate::model::{Callee, Expr, ExprKind, NativeName, VarId};
+use crate::eval::Input;
+use crate::model::{Callee, Expr, ExprKind, Function, NativeName, Task, VarId};
 use crate::resources::Request;
 use crate::source::{FileId, SourceMap, Span};
 use crate::value::Value;

@@ -11,15 +11,18 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::perform::{Done, Prepared};
+use super::totals::Totals;
 use super::watch::{Event, EventKind, Running, Watcher};
 use super::{Batch, Program};
-use crate::batch::{BatchId, JobSpec, JobState, SubmitError, verdict};
+use crate::batch::{BatchId, JobSpec, JobState, SubmitError, judge};
 use crate::diagnostic::{Diagnostic, Fault};
-use crate::graph::TaskId;
-use crate::job::{self, Attempt, Cause, Description, Digest, FileError, Holder, InputDigest, Job, Manifest, Outcome};
+use crate::graph::{TaskId, TaskKind};
+use crate::job::{self, Attempt, Cause, Description, Digest, FileError, Holder, InputDigest, Job, Manifest, Outcome, Parts};
 use crate::model::{ExprKind, Task, VarId};
 use crate::resources::Request;
 use crate::site::Retries;
+use crate::source::Span;
+use crate::store::{self, End, Entry, State, Wishes};
 use crate::value::Value;
 
 /// How jobs are kept.
@@ -38,6 +41,7 @@ pub struct Settings {
 pub struct Counts {
     pub done: usize,
     pub failed: usize,
+    pub cancelled: usize,
     pub kept: usize,
 }
 
@@ -55,7 +59,12 @@ pub struct Jobs<'b> {
     /// Jobs that failed and are going to be tried again.
     pausing: Vec<Pausing>,
     cancelled: bool,
+    /// Someone outside wants all to end.
+    unwanted: bool,
     pub counts: Counts,
+    pub totals: Totals,
+    /// What the user should know of, though nothing is missing.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// A job that failed.
@@ -85,12 +94,17 @@ struct Order {
     tasks: Vec<(TaskId, VarId)>,
     /// Why it failed in this run before, the first time first.
     failed: Vec<Cause>,
+    /// Whether someone outside wants it to end.
+    unwanted: bool,
 }
 
 /// A job before its next try.
 struct Pausing {
     until: Instant,
+    name: Arc<str>,
     key: Digest,
+    /// The number of the last attempt.
+    attempt: u32,
     order: Order,
 }
 
@@ -105,13 +119,25 @@ impl<'b> Jobs<'b> {
             failures: HashMap::new(),
             pausing: Vec::new(),
             cancelled: false,
+            unwanted: false,
             counts: Counts::default(),
+            totals: Totals::default(),
+            warnings: Vec::new(),
         }
     }
 
     /// Whether the user wants to stop: nothing more is to be submitted.
     pub fn is_stopping(&self) -> bool {
-        self.cancelled || self.batch.interrupted.load(Ordering::Relaxed)
+        self.cancelled || self.unwanted || self.batch.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// Takes note of a line that was printed.
+    pub fn record_line(&mut self, line: &str) {
+        self.batch.recorder.note(store::Event::Line(line.into()));
+    }
+
+    fn record(&mut self, task: TaskId, state: State) {
+        self.batch.recorder.note(store::Event::State { task: task.index() as u32, state: Box::new(state) });
     }
 
     /// Whether the user stopped the run and all jobs are over.
@@ -128,7 +154,12 @@ impl<'b> Jobs<'b> {
             match self.take(task, prepared, &mut pending) {
                 Ok(None) => {}
                 Ok(Some(done)) => settled.push((task, done)),
-                Err(error) => settled.push((task, self.store_fault(&error, variable))),
+                Err(error) => {
+                    self.counts.failed += 1;
+                    let cause = Cause::NeverStarted { reason: error.to_string() };
+                    self.record(task, State::Ended(End { cause: Some(cause), times: None, usage: None }));
+                    settled.push((task, self.store_fault(&error, variable)));
+                }
             }
         }
         settled.extend(self.send(pending));
@@ -140,28 +171,30 @@ impl<'b> Jobs<'b> {
     fn take(&mut self, task: TaskId, prepared: Prepared, pending: &mut Pending) -> Result<Option<Done>, FileError> {
         let digests: Vec<_> = prepared.inputs.iter().map(InputDigest::of).collect();
         let key = job::key(&prepared.task, &digests)?;
+        let parts = Parts::of(&prepared.task, &digests)?;
+        self.batch.recorder.note(store::Event::Task(Box::new(self.entry(task, &prepared, key, parts))));
         let reusable = !self.batch.settings.fresh && !reads_files(&prepared.task);
-        if let Some(value) = if reusable { self.kept(key)? } else { None } {
-            self.counts.kept += 1;
-            self.note(prepared.task.name, EventKind::Kept);
-            return Ok(Some(Done::Value(value)));
+        if let Some(kept) = if reusable { self.kept(key, &prepared)? } else { None } {
+            return Ok(Some(self.take_kept(task, &prepared, kept)));
         }
         if let Some(failure) = self.failures.get(&key) {
-            return Ok(Some(Done::Failed(self.failure(prepared.variable, failure))));
+            let (cause, faults) = (failure.cause.clone(), self.failure(prepared.variable, failure));
+            self.record(task, State::Ended(End { cause: Some(cause), times: None, usage: None }));
+            return Ok(Some(Done::Failed(faults)));
         }
         let waiter = (task, prepared.variable);
-        if self.share(key, waiter, pending) {
+        if let Some(attempt) = self.share(key, waiter, pending) {
             self.counts.kept += 1;
+            self.record(task, State::Shared { attempt });
             return Ok(None);
         }
         let found = if reusable { self.adopt(key, &prepared)? } else { None };
         // a job that was left behind may have ended between the two looks
-        if let Some(value) = if reusable && found.is_none() { self.kept(key)? } else { None } {
-            self.counts.kept += 1;
-            self.note(prepared.task.name, EventKind::Kept);
-            return Ok(Some(Done::Value(value)));
+        let again = reusable && found.is_none();
+        if let (Some(kept), _) = if again { Job::at(&self.batch.settings.jobs, key).kept()? } else { (None, Vec::new()) } {
+            return Ok(Some(self.take_kept(task, &prepared, kept)));
         }
-        let order = Order { prepared, tasks: vec![waiter], failed: Vec::new() };
+        let order = Order { prepared, tasks: vec![waiter], failed: Vec::new(), unwanted: false };
         match found {
             Some((id, spec)) => {
                 self.note(spec.name.clone(), EventKind::Adopted { attempt: spec.attempt.number() });
@@ -172,24 +205,49 @@ impl<'b> Jobs<'b> {
         Ok(None)
     }
 
-    fn kept(&self, key: Digest) -> Result<Option<Value>, FileError> {
-        let found = Job::at(&self.batch.settings.jobs, key).success()?;
-        let Some((attempt, Manifest { outcome: Outcome::Success { result }, .. })) = found else { return Ok(None) };
-        // a damaged result is no result
-        Ok(attempt.result(&result).ok())
+    fn entry(&self, task: TaskId, prepared: &Prepared, key: Digest, parts: Parts) -> Entry {
+        let variable = &self.program.model.variables[prepared.variable.index()];
+        let part = match self.program.graph.kind(task) {
+            TaskKind::Chunk { index, of, .. } => Some((index, of)),
+            TaskKind::Variable(_) | TaskKind::Merge(_) | TaskKind::Output(_) => None,
+        };
+        Entry {
+            task: task.index() as u32,
+            name: prepared.task.name.clone(),
+            variable: variable.name.clone(),
+            part,
+            joins: part.is_some() && !matches!(variable.expr.kind, ExprKind::Reduce { .. }),
+            key,
+            parts: Some(parts),
+            request: self.request(prepared),
+        }
     }
 
-    /// Joins a task to a job of this run that computes the same.
-    fn share(&mut self, key: Digest, waiter: (TaskId, VarId), pending: &mut Pending) -> bool {
-        let active = self.by_key.get(&key).and_then(|id| self.active.get_mut(id)).map(|active| &mut active.order);
-        let pausing = self.pausing.iter_mut().find(|pausing| pausing.key == key).map(|pausing| &mut pausing.order);
-        match active.or(pausing).map(|order| &mut order.tasks).or_else(|| pending.of(key)) {
-            Some(waiting) => {
-                waiting.push(waiter);
-                true
-            }
-            None => false,
-        }
+    fn take_kept(&mut self, task: TaskId, prepared: &Prepared, (attempt, value): (Attempt, Value)) -> Done {
+        self.counts.kept += 1;
+        self.note(prepared.task.name.clone(), EventKind::Kept);
+        self.record(task, State::Kept { attempt: attempt.number() });
+        Done::Value(value)
+    }
+
+    /// What is damaged is no result, but the user should know.
+    fn kept(&mut self, key: Digest, prepared: &Prepared) -> Result<Option<(Attempt, Value)>, FileError> {
+        let (found, damaged) = Job::at(&self.batch.settings.jobs, key).kept()?;
+        let variable = &self.program.model.variables[prepared.variable.index()];
+        let becomes = if found.is_some() { "an earlier one is used" } else { "it is computed anew" };
+        let warning = |error| damaged_result(&prepared.task.name, &error, becomes, variable.name_span);
+        self.warnings.extend(damaged.into_iter().map(warning));
+        Ok(found)
+    }
+
+    /// Joins a task to a job of this run that computes the same; gives the number of its attempt.
+    fn share(&mut self, key: Digest, waiter: (TaskId, VarId), pending: &mut Pending) -> Option<u32> {
+        let active = self.by_key.get(&key).and_then(|id| self.active.get_mut(id));
+        let active = active.map(|active| (&mut active.order, active.attempt.number()));
+        let pausing = self.pausing.iter_mut().find(|pausing| pausing.key == key).map(|pausing| (&mut pausing.order, pausing.attempt));
+        let (order, attempt) = active.or(pausing).or_else(|| pending.of(key))?;
+        order.tasks.push(waiter);
+        Some(attempt)
     }
 
     /// The job of a task that a driver which is gone left running. One that it left before it began is given up, so that it never
@@ -247,10 +305,11 @@ impl<'b> Jobs<'b> {
             let again = cause.and_then(|cause| self.batch.settings.retries.pause(&cause, &order.failed).map(|pause| (cause, pause)));
             // an attempt that was taken after all is not given up here, and found by the next run
             if let Some((cause, pause)) = again.filter(|_| spec.attempt.take(&Holder::nobody()).is_ok_and(|given_up| given_up)) {
-                self.pause(spec.name, spec.key, order, cause, pause);
+                self.pause(spec.name, spec.key, spec.attempt.number(), order, cause, pause);
                 continue;
             }
             self.counts.failed += 1;
+            self.record_end(&order.tasks, Some(&Cause::NeverStarted { reason: fault.message.clone() }), None);
             let failed = |(task, variable)| (task, Done::Failed(vec![self.refused(variable, &fault)]));
             refused.extend(order.tasks.into_iter().map(failed));
         }
@@ -259,8 +318,22 @@ impl<'b> Jobs<'b> {
 
     fn watch(&mut self, id: BatchId, spec: JobSpec, order: Order) {
         let JobSpec { name, key, attempt, request, .. } = spec;
+        if let Some((task, _)) = order.tasks.first() {
+            self.record(*task, State::Waiting { attempt: attempt.number(), job: id.0.clone() });
+        }
         self.by_key.insert(key, id.clone());
         self.active.insert(id, Active { name, attempt, key, walltime: request.duration(), began: None, order });
+    }
+
+    /// The first task has the job; to the others only a failure is news.
+    fn record_end(&mut self, tasks: &[(TaskId, VarId)], cause: Option<&Cause>, manifest: Option<&Manifest>) {
+        for (index, (task, _)) in tasks.iter().enumerate() {
+            let known = manifest.filter(|_| index == 0);
+            let times = known.map(|manifest| (manifest.started, manifest.ended));
+            if index == 0 || cause.is_some() {
+                self.record(*task, State::Ended(End { cause: cause.cloned(), times, usage: known.map(|manifest| manifest.usage) }));
+            }
+        }
     }
 
     fn note(&mut self, name: Arc<str>, kind: EventKind) {
@@ -283,10 +356,23 @@ impl<'b> Jobs<'b> {
     fn try_again(&mut self) -> Vec<(TaskId, Done)> {
         let now = Instant::now();
         let stopping = self.is_stopping();
-        let due: Vec<Pausing> = self.pausing.extract_if(.., |pausing| stopping || pausing.until <= now).collect();
+        let is_due = |pausing: &mut Pausing| stopping || pausing.order.unwanted || pausing.until <= now;
+        let due: Vec<Pausing> = self.pausing.extract_if(.., is_due).collect();
         let mut settled = Vec::new();
         let mut pending = Pending::default();
-        for Pausing { key, order, .. } in due {
+        for Pausing { name, key, order, .. } in due {
+            if stopping || order.unwanted {
+                self.counts.cancelled += 1;
+                self.record_end(&order.tasks, Some(&Cause::Cancelled), None);
+            }
+            if order.unwanted && !stopping {
+                let failed = |(task, id): &(TaskId, VarId)| {
+                    let span = self.program.model.variables[id.index()].name_span;
+                    (*task, Done::Failed(vec![job_failed(&name, &Cause::Cancelled, span)]))
+                };
+                settled.extend(order.tasks.iter().map(failed));
+                continue;
+            }
             let begun = if stopping { None } else { Some(self.begin(key, &order.prepared)) };
             let failed = |done: &dyn Fn(VarId) -> Done| order.tasks.iter().map(|(task, id)| (*task, done(*id))).collect::<Vec<_>>();
             match begun {
@@ -301,6 +387,7 @@ impl<'b> Jobs<'b> {
 
     /// What has ended since the last look. When the user stopped the run, all jobs are ended.
     pub fn poll(&mut self) -> Vec<(TaskId, Done)> {
+        self.heed();
         let mut settled = self.try_again();
         let ids: Vec<BatchId> = self.active.keys().cloned().collect();
         if self.is_stopping() && !std::mem::replace(&mut self.cancelled, true) {
@@ -317,6 +404,30 @@ impl<'b> Jobs<'b> {
         settled
     }
 
+    /// Ends what someone outside wants ended.
+    fn heed(&mut self) {
+        let Wishes { all, tasks } = self.batch.recorder.wishes();
+        self.unwanted |= all;
+        if tasks.is_empty() {
+            return;
+        }
+        let model = self.program.model.clone();
+        let is_meant = |name: &Arc<str>, order: &Order| {
+            let variables = order.tasks.iter().map(|(_, id)| &model.variables[id.index()].name);
+            variables.chain([name]).any(|name| tasks.iter().any(|task| **task == **name))
+        };
+        let mut ids = Vec::new();
+        for (id, active) in self.active.iter_mut().filter(|(_, active)| is_meant(&active.name, &active.order)) {
+            active.order.unwanted = true;
+            ids.push(id.clone());
+        }
+        for pausing in self.pausing.iter_mut().filter(|pausing| is_meant(&pausing.name, &pausing.order)) {
+            pausing.order.unwanted = true;
+        }
+        // a refusal shows in the next polls: the job is still there
+        let _ = self.batch.system.cancel(&ids);
+    }
+
     fn look(&mut self, id: &BatchId, state: &JobState) -> Vec<(TaskId, Done)> {
         let Some(active) = self.active.get_mut(id) else { return Vec::new() };
         // a manifest may be there before the process is gone; the batch system must see it go
@@ -324,19 +435,28 @@ impl<'b> Jobs<'b> {
             if *state == JobState::Running && active.began.is_none() {
                 active.began = Some(Instant::now());
                 let (name, attempt) = (active.name.clone(), active.attempt.number());
+                let first = active.order.tasks.first().map(|(task, _)| *task);
+                first.into_iter().for_each(|task| self.record(task, State::Running));
                 self.note(name, EventKind::Started { attempt });
             }
             return Vec::new();
         }
-        let result = match verdict(&active.attempt, state) {
+        let manifest = active.attempt.manifest();
+        let result = match manifest.as_ref().map(|manifest| judge(manifest.as_ref(), state)) {
             Ok(None) => return Vec::new(),
             Ok(Some(Outcome::Success { result })) => active.attempt.result(&result).map_err(|error| unreadable(&error)),
             Ok(Some(Outcome::Failure { cause, diagnostics })) => Err((cause, diagnostics)),
-            Err(error) => Err(unreadable(&error)),
+            Err(error) => Err(unreadable(error)),
         };
         let Some(active) = self.active.remove(id) else { return Vec::new() };
         self.by_key.remove(&active.key);
         let took = active.began.map(|began| began.elapsed());
+        let manifest = manifest.ok().flatten();
+        let cause = result.as_ref().err().map(|(cause, _)| cause.clone());
+        self.record_end(&active.order.tasks, cause.as_ref(), manifest.as_ref());
+        if let Some(manifest) = &manifest {
+            self.totals.add(&active.name, &self.request(&active.order.prepared), manifest);
+        }
         match result {
             Ok(value) => {
                 self.counts.done += 1;
@@ -345,15 +465,17 @@ impl<'b> Jobs<'b> {
             }
             // that the user ended it is said once, of all
             Err((Cause::Cancelled, _)) if self.cancelled => {
+                self.counts.cancelled += 1;
                 active.order.tasks.into_iter().map(|(task, _)| (task, Done::Failed(Vec::new()))).collect()
             }
             Err((cause, diagnostics)) => match self.batch.settings.retries.pause(&cause, &active.order.failed) {
-                Some(pause) if !self.is_stopping() => {
-                    self.pause(active.name, active.key, active.order, cause, pause);
+                Some(pause) if !self.is_stopping() && !active.order.unwanted => {
+                    self.pause(active.name, active.key, active.attempt.number(), active.order, cause, pause);
                     Vec::new()
                 }
                 Some(_) | None => {
-                    self.counts.failed += 1;
+                    let count = if cause == Cause::Cancelled { &mut self.counts.cancelled } else { &mut self.counts.failed };
+                    *count += 1;
                     self.note(active.name.clone(), EventKind::Failed { cause: cause.clone(), took });
                     let (key, tasks) = (active.key, active.order.tasks.clone());
                     let failure = Failure { id: id.clone(), job: active, cause, diagnostics };
@@ -367,10 +489,10 @@ impl<'b> Jobs<'b> {
     }
 
     /// Puts a job that failed aside until its next try.
-    fn pause(&mut self, name: Arc<str>, key: Digest, mut order: Order, cause: Cause, pause: Duration) {
+    fn pause(&mut self, name: Arc<str>, key: Digest, attempt: u32, mut order: Order, cause: Cause, pause: Duration) {
         order.failed.push(cause.clone());
-        self.note(name, EventKind::Retried { cause, pause });
-        self.pausing.push(Pausing { until: Instant::now() + pause, key, order });
+        self.note(name.clone(), EventKind::Retried { cause, pause });
+        self.pausing.push(Pausing { until: Instant::now() + pause, name, key, attempt, order });
     }
 
     /// Source line, cause, log and its last lines.
@@ -383,9 +505,7 @@ impl<'b> Jobs<'b> {
             let evaluated = diagnostics.iter().cloned();
             return evaluated.map(|fault| fault.label(variable.name_span, "while computing this").note(place.clone())).collect();
         }
-        let mut fault = Diagnostic::error("E0701", format!("the job of `{}` failed: {cause}", active.name), variable.name_span)
-            .here("computed by this job")
-            .note(place);
+        let mut fault = job_failed(&active.name, cause, variable.name_span).note(place);
         if let Some(tail) = tail(&log) {
             fault = fault.note(format!("its last lines:\n{tail}"));
         }
@@ -430,9 +550,9 @@ impl Pending {
         self.orders.push(order);
     }
 
-    /// What waits for the job of a key.
-    fn of(&mut self, key: Digest) -> Option<&mut Vec<(TaskId, VarId)>> {
-        self.places.get(&key).map(|place| &mut self.orders[*place].tasks)
+    /// The order of the job of a key, and the number of its attempt.
+    fn of(&mut self, key: Digest) -> Option<(&mut Order, u32)> {
+        self.places.get(&key).map(|place| (&mut self.orders[*place], self.specs[*place].attempt.number()))
     }
 }
 
@@ -443,6 +563,14 @@ fn reads_files(task: &Task) -> bool {
         expr.visit(&mut |expr| found |= matches!(expr.kind, ExprKind::Source { .. }));
     }
     found
+}
+
+fn job_failed(name: &str, cause: &Cause, span: Span) -> Diagnostic {
+    Diagnostic::error("E0701", format!("the job of `{name}` failed: {cause}"), span).here("computed by this job")
+}
+
+fn damaged_result(name: &str, error: &FileError, becomes: &str, span: Span) -> Diagnostic {
+    Diagnostic::warning("W0720", format!("a kept result of `{name}` cannot be used, {becomes}: {error}"), span)
 }
 
 fn unreadable(error: &FileError) -> (Cause, Vec<Diagnostic>) {

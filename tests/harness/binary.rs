@@ -76,6 +76,14 @@ impl Ran {
         self.ends(0, stdout, &[])
     }
 
+    /// It went well and printed all of this, among other things.
+    pub fn prints_some(&self, parts: &[&str]) -> Result<(), Failed> {
+        match parts.iter().find(|part| !self.stdout.contains(**part)) {
+            None if self.code == Some(0) => Ok(()),
+            missing => Err(format!("no {missing:?} in {self:?}").into()),
+        }
+    }
+
     /// Nothing ran, and stderr says all of this.
     pub fn is_refused(&self, says: &[&str]) -> Result<(), Failed> {
         self.ends(2, "", says)

@@ -42,7 +42,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("job", &["nix", "serde", "serde_json", "sha2", "thiserror"]),
     ("site", &["toml"]),
     ("batch", &["nix", "thiserror"]),
-    ("store", &["serde"]),
+    // the index is an SQLite file
+    ("store", &["rusqlite", "serde", "serde_json", "thiserror"]),
     // foreign formats; a dict is an ordered map
     ("io", &["csv", "flate2", "indexmap", "saphyr_parser"]),
     ("python", &[]),
@@ -51,7 +52,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("worker", &["nix", "signal_hook"]),
     ("session", &["rustyline"]),
     ("report", &["ariadne", "indicatif", "serde_json"]),
-    ("cli", &["clap", "signal_hook"]),
+    ("cli", &["bytesize", "clap", "humantime", "serde_json", "signal_hook"]),
 ];
 
 /// Files that may be longer than others. None is, so far.

@@ -76,18 +76,20 @@ print(best, sum(rates))
 /// Computes for minutes, in little memory.
 const LONG: &str = "map((x: sum(range(0, 1000000, 1)) + x), range(0, 100000, 1))";
 
-fn place(program: &str) -> Place {
+/// A place with a program, `model.scl`.
+pub fn place(program: &str) -> Place {
     let place = Place::new();
     place.write("model.scl", program);
     place
 }
 
-fn workflow(place: &Place) -> Ran {
+/// Runs it.
+pub fn workflow(place: &Place) -> Ran {
     place.run(&["run", "model.scl"])
 }
 
 /// The attempts of all jobs, sorted.
-fn attempts(store: &Path) -> Vec<PathBuf> {
+pub fn attempts(store: &Path) -> Vec<PathBuf> {
     let entries = |path: &Path| std::fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect::<Vec<_>>();
     let is_attempt = |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("attempt-"));
     let mut attempts: Vec<PathBuf> = entries(&store.join("jobs")).iter().flat_map(|job| entries(job)).filter(is_attempt).collect();
@@ -99,7 +101,8 @@ fn manifest(attempt: &Path) -> Result<Value, Failed> {
     Ok(serde_json::from_str::<Value>(&std::fs::read_to_string(attempt.join("manifest.json"))?)?["content"].take())
 }
 
-fn expect(holds: bool, what: impl std::fmt::Debug) -> Result<(), Failed> {
+/// A fault that shows what it is about, unless something holds.
+pub fn expect(holds: bool, what: impl std::fmt::Debug) -> Result<(), Failed> {
     if holds { Ok(()) } else { Err(format!("{what:?}").into()) }
 }
 
@@ -194,12 +197,13 @@ fn non_strict() -> Result<(), Failed> {
 }
 
 /// A driver that is going to be disturbed.
-struct Driver {
+pub struct Driver {
     child: Child,
 }
 
 impl Driver {
-    fn start(place: &Place) -> Result<Driver, Failed> {
+    /// Runs `model.scl`.
+    pub fn start(place: &Place) -> Result<Driver, Failed> {
         Driver::start_with(place, &[])
     }
 
@@ -209,7 +213,7 @@ impl Driver {
     }
 
     /// The processes of its jobs, as soon as there are so many.
-    fn jobs(&self, count: usize) -> Result<Vec<Pid>, Failed> {
+    pub fn jobs(&self, count: usize) -> Result<Vec<Pid>, Failed> {
         let end = Instant::now() + Duration::from_secs(60);
         while Instant::now() < end {
             let jobs = children(self.child.id());
@@ -221,12 +225,26 @@ impl Driver {
         Err("the jobs did not begin".into())
     }
 
-    fn pid(&self) -> Pid {
+    /// As a user who presses Ctrl-C.
+    pub fn interrupt(self) -> Result<Ran, Failed> {
+        kill(self.pid(), Signal::SIGINT)?;
+        self.end()
+    }
+
+    /// Ends it without a chance to do anything about it.
+    pub fn kill(mut self) -> Result<(), Failed> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+
+    /// Its number.
+    pub fn pid(&self) -> Pid {
         Pid::from_raw(self.child.id() as i32)
     }
 
     /// Waits for its end, but not for ever: a test that hangs says nothing.
-    fn end(self) -> Result<Ran, Failed> {
+    pub fn end(self) -> Result<Ran, Failed> {
         let pid = self.pid();
         let (over, waiting) = mpsc::channel::<()>();
         thread::spawn(move || {
@@ -555,7 +573,8 @@ fn clock_off() -> Result<(), Failed> {
     Ok(())
 }
 
-fn wait_until(mut holds: impl FnMut() -> bool) -> Result<(), Failed> {
+/// Waits until something holds, for a minute.
+pub fn wait_until(mut holds: impl FnMut() -> bool) -> Result<(), Failed> {
     let end = Instant::now() + Duration::from_secs(60);
     while Instant::now() < end {
         if holds() {
