@@ -27,9 +27,13 @@ mod exec;
 mod execute;
 mod explain;
 mod format;
+mod log;
 mod read;
+mod records;
 mod repl;
+mod results;
 mod run;
+mod status;
 
 /// Compiler, interpreter and scheduler front of SCL, a small declarative workflow language with physical units.
 #[derive(Debug, Parser)]
@@ -63,6 +67,12 @@ enum Command {
     ///
     /// On a terminal with editing, completion (Tab) and a history; from a pipe as plain lines. `%help` in a session explains it.
     Repl(repl::Arguments),
+    /// Say how a run and its jobs stand, also while it goes on
+    Status(status::Arguments),
+    /// Show what a job of a run was given, and what it said
+    Log(log::Arguments),
+    /// Show what a run gave, without running anything
+    Results(results::Arguments),
     /// Write programs in the usual form
     Fmt(format::Arguments),
     /// Say what a code means, with a wrong program and a right one
@@ -180,6 +190,9 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         Command::Check { input } => check(&input),
         Command::Graph { input, output, all } => draw(&input, output, all),
         Command::Repl(arguments) => repl::run(&arguments),
+        Command::Status(arguments) => status::run(&arguments),
+        Command::Log(arguments) => log::run(&arguments),
+        Command::Results(arguments) => results::run(&arguments),
         Command::Fmt(arguments) => format::run(&arguments),
         Command::Explain { code } => explain::run(code.as_deref()),
         Command::Exec { directory } => exec::exec(&directory),

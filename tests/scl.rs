@@ -29,6 +29,8 @@ mod jobs;
 mod programs;
 #[path = "harness/recovery.rs"]
 mod recovery;
+#[path = "harness/records.rs"]
+mod records;
 #[path = "harness/robust.rs"]
 mod robust;
 #[path = "harness/session.rs"]
@@ -50,6 +52,7 @@ fn main() -> std::process::ExitCode {
         jobs::trials(),
         recovery::trials(),
         hostile::trials(),
+        records::trials(),
         examples::trials(),
         fuzz::trials(),
         explain::trials(),
