@@ -34,6 +34,7 @@ mod repl;
 mod results;
 mod run;
 mod status;
+mod why;
 
 /// Compiler, interpreter and scheduler front of SCL, a small declarative workflow language with physical units.
 #[derive(Debug, Parser)]
@@ -69,6 +70,8 @@ enum Command {
     Repl(repl::Arguments),
     /// Say how a run and its jobs stand, also while it goes on
     Status(status::Arguments),
+    /// Say what a run would compute, and which change makes it necessary, without running any job
+    Why(why::Arguments),
     /// Show what a job of a run was given, and what it said
     Log(log::Arguments),
     /// Show what a run gave, without running anything
@@ -191,6 +194,7 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         Command::Graph { input, output, all } => draw(&input, output, all),
         Command::Repl(arguments) => repl::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
+        Command::Why(arguments) => why::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
         Command::Results(arguments) => results::run(&arguments),
         Command::Fmt(arguments) => format::run(&arguments),

@@ -74,6 +74,11 @@ pub trait World: Send + Sync {
     /// Reads a value of a kind from a file.
     fn load(&self, kind: LoadKind, path: &str) -> Result<Value, Fault>;
 
+    /// The SHA-256 digest of what a file holds now; nothing when it cannot be read, or nothing is known of files.
+    fn digest(&self, _path: &str) -> Option<[u8; 32]> {
+        None
+    }
+
     /// Whether evaluation is to end early. It is asked before each call and each row, so it must be quick, and once it says so it must
     /// go on saying so.
     fn is_interrupted(&self) -> bool {

@@ -10,7 +10,7 @@ use petgraph::visit::EdgeRef;
 use crate::model::{ExprKind, Model, VarId};
 
 pub use close::{ChunkedTask, chunked, close};
-pub use export::{dot, json};
+pub use export::{dot, json, name};
 pub use uses::{Uses, uses_of};
 
 mod close;

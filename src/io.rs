@@ -13,6 +13,8 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest, Sha256};
+
 use crate::diagnostic::{Fault, nearest};
 use crate::eval::{Exporter, World};
 use crate::model::LoadKind;
@@ -32,6 +34,9 @@ mod yaml;
 
 #[cfg(test)]
 mod tests;
+
+/// How much of a file is held at a time to make its digest, in bytes.
+const PIECE: usize = 1 << 16;
 
 /// The files of a model: relative paths start at `base`.
 #[derive(Clone, Debug)]
@@ -65,6 +70,23 @@ impl Exporter for Files {
 impl World for Files {
     fn load(&self, kind: LoadKind, path: &str) -> Result<Value, Fault> {
         load_as(kind, &self.base.join(path), path)
+    }
+
+    fn digest(&self, path: &str) -> Option<[u8; 32]> {
+        let path = self.base.join(path);
+        // as for reading: a pipe would give its content only once
+        if !fs::metadata(&path).ok()?.is_file() {
+            return None;
+        }
+        let mut hash = Sha256::new();
+        let mut file = fs::File::open(&path).ok()?;
+        let mut piece = vec![0; PIECE];
+        loop {
+            match file.read(&mut piece).ok()? {
+                0 => return Some(hash.finalize().into()),
+                count => hash.update(&piece[..count]),
+            }
+        }
     }
 }
 

@@ -23,7 +23,7 @@ pub use digest::{Digest, NotADigest};
 pub use directory::{Job, quote, running};
 pub use files::{FileError, VERSION, host};
 pub use holder::{Holder, Life};
-pub use key::{InputDigest, Parts, key};
+pub use key::{FileDigest, InputDigest, Parts, key};
 pub use manifest::{Cause, Manifest, Outcome, ResultFile, Timestamp, Usage};
 
 mod attempt;

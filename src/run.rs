@@ -25,12 +25,15 @@ use perform::{Done, Performer};
 use state::State;
 
 mod jobs;
+mod look;
 mod perform;
+mod reads;
 mod state;
 mod totals;
 mod watch;
 
 pub use jobs::Settings as JobSettings;
+pub use look::{Looked, look};
 pub use totals::Totals;
 pub use watch::{Event, EventKind, Progress, Running, Watcher};
 
@@ -377,9 +380,13 @@ fn identity(fault: &Diagnostic) -> String {
 
 /// How many jobs a program may need, of those that something needs.
 pub fn job_count(program: &Program) -> usize {
+    job_tasks(program).count()
+}
+
+fn job_tasks(program: &Program) -> impl Iterator<Item = TaskId> {
     let reachable = program.graph.reachable();
-    let needed = program.graph.tasks().filter(|task| reachable[task.index()]);
-    needed.filter(|task| is_job(program.graph.kind(*task), &program.model)).count()
+    let needed = program.graph.tasks().filter(move |task| reachable[task.index()]);
+    needed.filter(|task| is_job(program.graph.kind(*task), &program.model))
 }
 
 /// Whether a task asks for resources.

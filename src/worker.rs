@@ -59,7 +59,7 @@ impl Exit {
 /// Runs an attempt in this process, which becomes the leader of a process group; what goes wrong is also said on stderr.
 ///
 /// The whole process is given to the job: CPUs, process group and, past a limit, its life.
-pub fn exec(directory: &Path, evaluate: impl FnOnce(&Task, &[Input]) -> Result<Value, Vec<Diagnostic>>) -> Exit {
+pub fn exec(directory: &Path, evaluate: impl FnOnce(&Description, &[Input]) -> Result<Value, Vec<Diagnostic>>) -> Exit {
     let began = Instant::now();
     let (attempt, description) = match open(directory) {
         Ok(opened) => opened,
@@ -133,13 +133,18 @@ fn cpu_set(list: &str) -> Option<CpuSet> {
     Some(set)
 }
 
-fn outcome(run: &Run, description: &Description, evaluate: impl FnOnce(&Task, &[Input]) -> Result<Value, Vec<Diagnostic>>) -> Outcome {
+fn outcome(
+    run: &Run,
+    description: &Description,
+    evaluate: impl FnOnce(&Description, &[Input]) -> Result<Value, Vec<Diagnostic>>,
+) -> Outcome {
     let inputs = match run.attempt.inputs(&description.task) {
         Ok(inputs) => inputs,
         Err(error) => return failed(Cause::NeverStarted { reason: error.to_string() }),
     };
     let task = &description.task;
-    let value = catch_unwind(AssertUnwindSafe(|| evaluate(task, &inputs))).unwrap_or_else(|panic| Err(vec![internal(task, &*panic)]));
+    let value =
+        catch_unwind(AssertUnwindSafe(|| evaluate(description, &inputs))).unwrap_or_else(|panic| Err(vec![internal(task, &*panic)]));
     match value.map(|value| run.attempt.write_result(&value, run.keeping())) {
         Ok(Ok(result)) => Outcome::Success { result },
         Ok(Err(error)) => failed(Cause::Unknown { reason: error.to_string() }),

@@ -25,12 +25,14 @@ mod hostile;
 mod house;
 #[path = "harness/jobs.rs"]
 mod jobs;
+#[path = "harness/keys.rs"]
+mod keys;
 #[path = "harness/programs.rs"]
 mod programs;
-#[path = "harness/recovery.rs"]
-mod recovery;
 #[path = "harness/records.rs"]
 mod records;
+#[path = "harness/recovery.rs"]
+mod recovery;
 #[path = "harness/robust.rs"]
 mod robust;
 #[path = "harness/session.rs"]
@@ -53,6 +55,7 @@ fn main() -> std::process::ExitCode {
         recovery::trials(),
         hostile::trials(),
         records::trials(),
+        keys::trials(),
         examples::trials(),
         fuzz::trials(),
         explain::trials(),

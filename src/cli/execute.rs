@@ -148,7 +148,12 @@ impl<'a> Executor<'a> {
             let (plural, verb) = if orphans == 1 { ("", "s") } else { ("s", "") };
             eprintln!("{orphans} job{plural} of an earlier run still run{verb} here");
         }
-        let settings = JobSettings { jobs: driver.store.jobs().to_owned(), fresh: self.settings.fresh, retries: self.site.retries.clone() };
+        let settings = JobSettings {
+            jobs: driver.store.jobs().to_owned(),
+            fresh: self.settings.fresh,
+            retries: self.site.retries.clone(),
+            only_look: false,
+        };
         let mut display = Display::new(self.form());
         let stage = display.stage();
         let batch = Batch { system: &mut system, settings, interrupted, watcher: &mut display, recorder: driver.recorder() };

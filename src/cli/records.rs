@@ -74,7 +74,7 @@ impl Place {
         let (records, found) = Records::open(store)?;
         match found {
             Found::Index | Found::Directories => {}
-            Found::DirectoriesInstead(reason) => self.warn(unreadable_index(&reason)),
+            Found::DirectoriesInstead(reason) => warn(&self.reporting, unreadable_index(&reason)),
         }
         Ok(records)
     }
@@ -93,33 +93,32 @@ impl Place {
         found.ok_or_else(|| no_run(which.run, self.model().as_deref()).into())
     }
 
-    /// Whether the answer is for tools.
-    pub fn is_json(&self) -> bool {
-        self.reporting.format == Format::Json
-    }
-
-    /// Says something on stderr.
-    pub fn warn(&self, fault: Fault) {
-        self.say(Diagnostic { severity: Severity::Warning, ..fault.at(NOWHERE) });
-    }
-
-    fn say(&self, diagnostic: Diagnostic) {
-        self.reporting.report(&[diagnostic], &SourceMap::new());
-    }
-
-    /// Prints what came of a command, and gives the exit status: text for people, or fields of an object for tools.
+    /// Prints what came of a command, and gives the exit status.
     pub fn answer(&self, answer: Result<Answer, Refusal>) -> ExitCode {
-        let answer = match answer {
-            Ok(answer) => answer,
-            Err(Refusal { fault, status }) => {
-                self.say(fault.at(NOWHERE));
-                return ExitCode::from(status);
-            }
-        };
-        let Answer { text, object, status } = answer;
-        let text = if self.is_json() { versioned(object) } else { text };
-        ExitCode::from(print(&text).map_or_else(|error| unwritable(&error), |()| status))
+        self::answer(&self.reporting, answer)
     }
+}
+
+/// Says on stderr what is no reason to stop.
+pub(super) fn warn(reporting: &Reporting, fault: Fault) {
+    say(reporting, Diagnostic { severity: Severity::Warning, ..fault.at(NOWHERE) });
+}
+
+fn say(reporting: &Reporting, diagnostic: Diagnostic) {
+    reporting.report(&[diagnostic], &SourceMap::new());
+}
+
+/// Prints what came of a command, and gives the exit status: text for people, or fields of an object for tools.
+pub(super) fn answer(reporting: &Reporting, answer: Result<Answer, Refusal>) -> ExitCode {
+    let Answer { text, object, status } = match answer {
+        Ok(answer) => answer,
+        Err(Refusal { fault, status }) => {
+            say(reporting, fault.at(NOWHERE));
+            return ExitCode::from(status);
+        }
+    };
+    let text = if reporting.format == Format::Json { versioned(object) } else { text };
+    ExitCode::from(print(&text).map_or_else(|error| unwritable(&error), |()| status))
 }
 
 /// What a command prints.
@@ -156,13 +155,16 @@ pub(super) fn named<'t>(tasks: &'t [Task], name: &str) -> Result<Vec<&'t Task>, 
     if !found.is_empty() {
         return Ok(found);
     }
-    let fault = Fault::new("E0725", format!("the run has no job of `{name}`"));
-    let near = nearest(name, tasks.iter().flat_map(|task| [&*task.name, &*task.variable]));
-    let help = match near {
+    Err(no_such_task(name, tasks.iter().flat_map(|task| [&*task.name, &*task.variable]), "the run").into())
+}
+
+/// A name that none of these is.
+pub(super) fn no_such_task<'t>(name: &str, names: impl Iterator<Item = &'t str>, whose: &str) -> Fault {
+    let help = match nearest(name, names) {
         Some(near) => format!("did you mean `{near}`?"),
         None => "`scl status --all` lists them; what has no resources is computed in process and has none".to_owned(),
     };
-    Err(fault.help(help).into())
+    Fault::new("E0725", format!("{whose} has no job of `{name}`")).help(help)
 }
 
 /// Of which program a run is, for people.
@@ -201,7 +203,7 @@ fn no_run(number: Option<i64>, model: Option<&str>) -> Fault {
     Fault::new("E0724", message).help("`scl status --runs` lists them")
 }
 
-fn unreadable_index(reason: &str) -> Fault {
+pub(super) fn unreadable_index(reason: &str) -> Fault {
     Fault::new("W0724", format!("the index of runs cannot be read: {reason}"))
         .help("what follows was found in the directories of jobs; the next run makes the index anew")
 }

@@ -140,6 +140,10 @@ impl World for Watched {
         self.files.load(kind, path)
     }
 
+    fn digest(&self, path: &str) -> Option<[u8; 32]> {
+        self.files.digest(path)
+    }
+
     fn is_interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed) && {
             self.stopped.store(true, Ordering::Relaxed);

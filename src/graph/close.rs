@@ -48,7 +48,10 @@ pub fn chunked(model: &Model, name: Arc<str>, expr: &Expr) -> Option<ChunkedTask
     let captured: Vec<VarId> = all.into_iter().filter(|id| id.index() < model.variables.len()).collect();
     let order = (0..data.len()).map(stand_in).chain(captured.iter().copied());
     let places: HashMap<VarId, VarId> = order.enumerate().map(|(place, id)| (id, VarId(place as u32))).collect();
-    let data_names = (0..data.len()).map(|place| Arc::from(format!("data{place}")));
+    let data_names = data.iter().enumerate().map(|(place, data)| match &data.kind {
+        ExprKind::Variable(id) => model.variables[id.index()].name.clone(),
+        _ => Arc::from(format!("data{place}")),
+    });
     let names = data_names.chain(captured.iter().map(|id| model.variables[id.index()].name.clone())).collect();
     let task = Closing::new(model, places).task(name, expr, names);
     Some(ChunkedTask { task, data, captured, folds })

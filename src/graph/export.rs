@@ -73,7 +73,8 @@ fn output_word(output: &Output) -> &'static str {
 }
 
 /// What people call a task: `rates`, `rates 1/2`, `print(rates)`.
-fn name(kind: TaskKind, model: &Model, sources: &SourceMap) -> String {
+/// What a task is called: `rates`, `rates 1/2`, or its statement.
+pub fn name(kind: TaskKind, model: &Model, sources: &SourceMap) -> String {
     match kind {
         TaskKind::Variable(id) | TaskKind::Merge(id) => model.variables[id.index()].name.to_string(),
         TaskKind::Chunk { variable, index, of } => format!("{} {}/{of}", model.variables[variable.index()].name, index + 1),

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::digest::Digest;
 use super::files::{self, FileError, Writer};
 use super::holder::Holder;
-use super::{Manifest, ResultFile, Timestamp};
+use super::{FileDigest, Manifest, ResultFile, Timestamp};
 use crate::eval::Input;
 use crate::model::Task;
 use crate::resources::Request;
@@ -39,6 +39,9 @@ pub struct Description {
     pub task: Task,
     /// What to keep to.
     pub request: Request,
+    /// The files that it reads, with the content that the key was made of.
+    #[serde(default)]
+    pub files: Vec<FileDigest>,
     /// The texts that spans point into, in the order of their ids.
     pub sources: Vec<Source>,
 }
@@ -54,9 +57,9 @@ pub struct Source {
 
 impl Description {
     /// A task as it stands in these texts.
-    pub fn new(key: Digest, task: Task, request: Request, sources: &SourceMap) -> Self {
+    pub fn new(key: Digest, task: Task, request: Request, files: Vec<FileDigest>, sources: &SourceMap) -> Self {
         let sources = sources.files().map(|(_, file)| Source { name: file.name.clone(), text: file.text.clone() }).collect();
-        Description { key, task, request, sources }
+        Description { key, task, request, files, sources }
     }
 
     /// The texts, with the ids that they had.

@@ -16,11 +16,11 @@ pub(crate) fn attempt(jobs: &Path, text: &str, inputs: &[Input], request: Reques
     let names = (0..inputs.len()).map(|index| format!("input{index}").into()).collect();
     let task = Task { name: "t".into(), expr, functions: Vec::new(), inputs: names };
     let digests: Vec<_> = inputs.iter().map(InputDigest::of).collect();
-    let key = key(&task, &digests).expect("a plain task");
+    let key = key(&task, &digests, &[]).expect("a plain task");
     let job = Job::create(jobs, key, &task, inputs).expect("writable");
     let mut sources = SourceMap::new();
     sources.add("m.scl", format!("t = {text}\n"));
-    let attempt = job.begin(&Description::new(key, task, request, &sources), text).expect("writable");
+    let attempt = job.begin(&Description::new(key, task, request, Vec::new(), &sources), text).expect("writable");
     (job, attempt)
 }
 

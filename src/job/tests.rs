@@ -30,10 +30,10 @@ fn value(text: &str) -> Input {
 
 fn description(task: Task, inputs: &[Input]) -> Description {
     let digests: Vec<_> = inputs.iter().map(InputDigest::of).collect();
-    let key = key(&task, &digests).expect("a plain task");
+    let key = key(&task, &digests, &[]).expect("a plain task");
     let mut sources = SourceMap::new();
     sources.add("m.scl", "r = 1\n");
-    Description::new(key, task, Request::ONE_CORE, &sources)
+    Description::new(key, task, Request::ONE_CORE, Vec::new(), &sources)
 }
 
 fn begin(jobs: &Path, inputs: &[Input]) -> (Job, Attempt) {
@@ -56,7 +56,7 @@ fn succeed(job: &Job, attempt: &Attempt) -> ResultFile {
 #[test]
 fn a_key_is_what_is_computed() {
     let one = [InputDigest::of(&value("a"))];
-    let of = |task: &Task, inputs: &[InputDigest]| key(task, inputs).expect("a plain task");
+    let of = |task: &Task, inputs: &[InputDigest]| key(task, inputs, &[]).expect("a plain task");
     let first = of(&task(0, "x", "t"), &one);
     assert_eq!(first, of(&task(70, "other", "t"), &one), "places and names of variables are no content");
     assert_ne!(first, of(&task(0, "x", "u"), &one));
@@ -81,7 +81,7 @@ fn what_is_given_is_read_back() {
     assert_eq!(read.source_map().text(Span::new(FileId(0), 0, 1)), "r");
     let digests: Vec<_> = attempt.inputs(&read.task).expect("as written").iter().map(InputDigest::of).collect();
     assert_eq!(digests, [InputDigest::of(&inputs[0])]);
-    assert_eq!(key(&read.task, &digests).expect("a plain task"), job.key(), "a key can be checked from the directory alone");
+    assert_eq!(key(&read.task, &digests, &[]).expect("a plain task"), job.key(), "a key can be checked from the directory alone");
     assert_eq!(fs::read_to_string(attempt.path().join("task.txt")).expect("text"), "r = 1 on 1 core\n");
 }
 

@@ -1,7 +1,7 @@
 //! The books of a run's jobs: prepared, submitted, watched, their results taken.
 //!
 //! A result is kept under its task's key. A task whose key has a result takes it; tasks of one key share one job. Tasks that read
-//! files are computed anew in each run, since the key does not cover what is in the files.
+//! files whose names are not known beforehand are computed anew in each run, since the key does not cover what is in the files.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -17,8 +17,8 @@ use super::{Batch, Program};
 use crate::batch::{BatchId, JobSpec, JobState, SubmitError, judge};
 use crate::diagnostic::{Diagnostic, Fault};
 use crate::graph::{TaskId, TaskKind};
-use crate::job::{self, Attempt, Cause, Description, Digest, FileError, Holder, InputDigest, Job, Manifest, Outcome, Parts};
-use crate::model::{ExprKind, Task, VarId};
+use crate::job::{self, Attempt, Cause, Description, Digest, FileError, Holder, InputDigest, Job, Life, Manifest, Outcome, Parts};
+use crate::model::{ExprKind, VarId};
 use crate::resources::Request;
 use crate::site::Retries;
 use crate::source::Span;
@@ -34,6 +34,8 @@ pub struct Settings {
     pub fresh: bool,
     /// Which failed jobs are tried again.
     pub retries: Retries,
+    /// Whether nothing is begun: what is not kept is noted, and has no value.
+    pub only_look: bool,
 }
 
 /// How many jobs ended how.
@@ -170,10 +172,11 @@ impl<'b> Jobs<'b> {
     /// one that an earlier run left behind, or a new one.
     fn take(&mut self, task: TaskId, prepared: Prepared, pending: &mut Pending) -> Result<Option<Done>, FileError> {
         let digests: Vec<_> = prepared.inputs.iter().map(InputDigest::of).collect();
-        let key = job::key(&prepared.task, &digests)?;
-        let parts = Parts::of(&prepared.task, &digests)?;
+        let files = prepared.files.as_deref().unwrap_or_default();
+        let key = job::key(&prepared.task, &digests, files)?;
+        let parts = Parts::of(&prepared.task, &digests, files)?;
         self.batch.recorder.note(store::Event::Task(Box::new(self.entry(task, &prepared, key, parts))));
-        let reusable = !self.batch.settings.fresh && !reads_files(&prepared.task);
+        let reusable = !self.batch.settings.fresh && prepared.files.is_some();
         if let Some(kept) = if reusable { self.kept(key, &prepared)? } else { None } {
             return Ok(Some(self.take_kept(task, &prepared, kept)));
         }
@@ -181,6 +184,11 @@ impl<'b> Jobs<'b> {
             let (cause, faults) = (failure.cause.clone(), self.failure(prepared.variable, failure));
             self.record(task, State::Ended(End { cause: Some(cause), times: None, usage: None }));
             return Ok(Some(Done::Failed(faults)));
+        }
+        if self.batch.settings.only_look {
+            let running = reusable && self.is_running(key);
+            self.record(task, State::Lacking { running });
+            return Ok(Some(Done::Failed(Vec::new())));
         }
         let waiter = (task, prepared.variable);
         if let Some(attempt) = self.share(key, waiter, pending) {
@@ -219,6 +227,7 @@ impl<'b> Jobs<'b> {
             joins: part.is_some() && !matches!(variable.expr.kind, ExprKind::Reduce { .. }),
             key,
             parts: Some(parts),
+            knows_files: prepared.files.is_some(),
             request: self.request(prepared),
         }
     }
@@ -238,6 +247,13 @@ impl<'b> Jobs<'b> {
         let warning = |error| damaged_result(&prepared.task.name, &error, becomes, variable.name_span);
         self.warnings.extend(damaged.into_iter().map(warning));
         Ok(found)
+    }
+
+    /// Whether a process computes what has this key.
+    fn is_running(&self, key: Digest) -> bool {
+        let last = Job::at(&self.batch.settings.jobs, key).attempts().ok().and_then(|mut attempts| attempts.pop());
+        let open = last.filter(|attempt| matches!(attempt.manifest(), Ok(None)));
+        open.and_then(|attempt| attempt.holder().ok()?).is_some_and(|holder| holder.life() != Life::Over)
     }
 
     /// Joins a task to a job of this run that computes the same; gives the number of its attempt.
@@ -275,7 +291,8 @@ impl<'b> Jobs<'b> {
         let variable = &self.program.model.variables[prepared.variable.index()];
         let request = self.request(prepared);
         let job = Job::create(&self.batch.settings.jobs, key, &prepared.task, &prepared.inputs)?;
-        let description = Description::new(key, prepared.task.clone(), request.clone(), &self.program.sources);
+        let files = prepared.files.clone().unwrap_or_default();
+        let description = Description::new(key, prepared.task.clone(), request.clone(), files, &self.program.sources);
         let attempt = job.begin(&description, self.program.sources.text(variable.span))?;
         Ok(self.spec(key, prepared, request, attempt))
     }
@@ -554,15 +571,6 @@ impl Pending {
     fn of(&mut self, key: Digest) -> Option<(&mut Order, u32)> {
         self.places.get(&key).map(|place| (&mut self.orders[*place], self.specs[*place].attempt.number()))
     }
-}
-
-fn reads_files(task: &Task) -> bool {
-    let mut found = false;
-    let bodies = task.functions.iter().map(|function| &function.body);
-    for expr in bodies.chain([&task.expr]) {
-        expr.visit(&mut |expr| found |= matches!(expr.kind, ExprKind::Source { .. }));
-    }
-    found
 }
 
 fn job_failed(name: &str, cause: &Cause, span: Span) -> Diagnostic {

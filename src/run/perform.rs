@@ -4,10 +4,11 @@ use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
-use super::Program;
+use super::{Program, reads};
 use crate::diagnostic::{At, Diagnostic};
 use crate::eval::{self, Context, Input, Lookup, Stop, Variables};
 use crate::graph::{self, ChunkedTask, TaskGraph, TaskId, TaskKind};
+use crate::job::FileDigest;
 use crate::model::{Expr, ExprKind, Output, Task, VarId};
 use crate::ops;
 use crate::source::{Span, Spanned};
@@ -31,6 +32,8 @@ pub struct Prepared {
     pub task: Task,
     /// In the order of the task.
     pub inputs: Vec<Input>,
+    /// The files that it reads; nothing when they cannot be known before it is evaluated.
+    pub files: Option<Vec<FileDigest>>,
     /// The variable.
     pub variable: VarId,
 }
@@ -153,15 +156,17 @@ impl Performer {
     }
 
     fn try_prepare(&self, task: TaskId) -> Result<Prepared, Done> {
-        match self.program.graph.kind(task) {
-            TaskKind::Chunk { variable, index, of } => self.prepare_chunk(variable, index, of),
-            TaskKind::Variable(variable) => self.prepare_whole(variable),
-            TaskKind::Merge(_) | TaskKind::Output(_) => Err(Done::Failed(vec![internal(self.span(task))])),
-        }
+        let (variable, task, inputs) = match self.program.graph.kind(task) {
+            TaskKind::Chunk { variable, index, of } => self.prepare_chunk(variable, index, of)?,
+            TaskKind::Variable(variable) => self.prepare_whole(variable)?,
+            TaskKind::Merge(_) | TaskKind::Output(_) => return Err(Done::Failed(vec![internal(self.span(task))])),
+        };
+        let files = reads::files(&task, &inputs, &*self.program.world);
+        Ok(Prepared { task, inputs, files, variable })
     }
 
     /// Of a non-strict `if` only the branch that is taken becomes a job; its condition is evaluated here.
-    fn prepare_whole(&self, id: VarId) -> Result<Prepared, Done> {
+    fn prepare_whole(&self, id: VarId) -> Result<(VarId, Task, Vec<Input>), Done> {
         let variable = &self.program.model.variables[id.index()];
         let mut expr = &variable.expr;
         while let (true, ExprKind::If(condition, then, otherwise)) = (variable.non_strict, &expr.kind) {
@@ -175,7 +180,7 @@ impl Performer {
         }
         let (task, inputs) = graph::close(&self.program.model, variable.name.clone(), expr);
         let inputs = inputs.into_iter().map(|id| self.input(id)).collect::<Result<_, Done>>()?;
-        Ok(Prepared { task, inputs, variable: id })
+        Ok((id, task, inputs))
     }
 
     fn input(&self, id: VarId) -> Result<Input, Done> {
@@ -186,11 +191,11 @@ impl Performer {
         }
     }
 
-    fn prepare_chunk(&self, id: VarId, index: u32, of: u32) -> Result<Prepared, Done> {
+    fn prepare_chunk(&self, id: VarId, index: u32, of: u32) -> Result<(VarId, Task, Vec<Input>), Done> {
         let inputs = self.chunk_inputs(id, index, of)?;
         let mut task = self.chunked[&id].task.clone();
         task.name = format!("{} {}/{of}", task.name, index + 1).into();
-        Ok(Prepared { task, inputs, variable: id })
+        Ok((id, task, inputs))
     }
 
     fn chunk_inputs(&self, id: VarId, index: u32, of: u32) -> Result<Vec<Input>, Done> {

@@ -209,7 +209,7 @@ impl BatchSystem for InTurn {
 
 /// Nothing is tried again, and nobody watches.
 fn batch<'b>(system: &'b mut InTurn, jobs: &Path, interrupted: &'b AtomicBool) -> Batch<'b> {
-    let settings = JobSettings { jobs: jobs.to_owned(), fresh: false, retries: Retries::default() };
+    let settings = JobSettings { jobs: jobs.to_owned(), fresh: false, retries: Retries::default(), only_look: false };
     Batch { system, settings, interrupted, watcher: Box::leak(Box::new(())), recorder: Box::leak(Box::new(())) }
 }
 

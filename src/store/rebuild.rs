@@ -52,7 +52,17 @@ fn entry(key: Digest, attempt: &Attempt, number: u32) -> Result<Entry, FileError
         Some((variable, _)) => variable.into(),
         None => outline.name.clone(),
     };
-    Ok(Entry { task: number, name: outline.name, variable, part: None, joins: false, key, parts: None, request: outline.request })
+    Ok(Entry {
+        task: number,
+        name: outline.name,
+        variable,
+        part: None,
+        joins: false,
+        key,
+        parts: None,
+        knows_files: true,
+        request: outline.request,
+    })
 }
 
 fn state(attempt: &Attempt, manifest: Option<Manifest>) -> Option<State> {

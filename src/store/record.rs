@@ -71,6 +71,8 @@ pub struct Entry {
     pub key: Digest,
     /// What the key was made of, if that is known.
     pub parts: Option<Parts>,
+    /// Whether the key covers all files that it reads; if not, its result serves no later run.
+    pub knows_files: bool,
     /// What it asks for.
     pub request: Request,
 }

@@ -198,7 +198,7 @@ pub(super) fn insert(transaction: &Transaction, run: i64, entry: &Entry) -> rusq
     const INSERT: &str = "INSERT OR REPLACE INTO task
         (run, number, name, variable, part, parts, joins, key, made_of, cores, memory, walltime_ms, state)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 'waiting')";
-    let Entry { task, name, variable, part, joins, key, parts, request } = entry;
+    let Entry { task, name, variable, part, joins, key, parts, request, knows_files: _ } = entry;
     let walltime = request.duration().map(|time| signed(u64::try_from(time.as_millis()).unwrap_or(u64::MAX)));
     transaction.prepare_cached(INSERT)?.execute(params![
         run,

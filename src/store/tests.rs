@@ -17,9 +17,19 @@ fn info(model: &str) -> RunInfo {
 
 fn entry(task: u32, name: &str) -> Entry {
     let key = Digest::of(name.as_bytes());
-    let parts = Parts { scheme: "1".into(), expression: key, functions: Vec::new(), inputs: Vec::new() };
+    let parts = Parts { scheme: "1".into(), expression: key, functions: Vec::new(), inputs: Vec::new(), files: Vec::new() };
     let variable = name.split(' ').next().unwrap_or_default().into();
-    Entry { task, name: name.into(), variable, part: None, joins: false, key, parts: Some(parts), request: Request::ONE_CORE }
+    Entry {
+        task,
+        name: name.into(),
+        variable,
+        part: None,
+        joins: false,
+        key,
+        parts: Some(parts),
+        knows_files: true,
+        request: Request::ONE_CORE,
+    }
 }
 
 fn state(task: u32, state: State) -> Event {

@@ -28,7 +28,8 @@ fn child() {
     }
 }
 
-fn act(task: &Task, inputs: &[Input]) -> Result<Value, Vec<Diagnostic>> {
+fn act(description: &Description, inputs: &[Input]) -> Result<Value, Vec<Diagnostic>> {
+    let task = &description.task;
     match fixture::text(task) {
         "fail" => {
             return Err(vec![Diagnostic::error("E0499", "it fails", task.expr.span).here("here").note("a fact").help("help yourself")]);

@@ -45,7 +45,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     // the index is an SQLite file
     ("store", &["rusqlite", "serde", "serde_json", "thiserror"]),
     // foreign formats; a dict is an ordered map
-    ("io", &["csv", "flate2", "indexmap", "saphyr_parser"]),
+    ("io", &["csv", "flate2", "indexmap", "saphyr_parser", "sha2"]),
     ("python", &[]),
     ("external", &[]),
     ("run", &["rayon"]),

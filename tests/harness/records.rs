@@ -12,7 +12,7 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 9] = [
+    let tests: [(&str, Test); 15] = [
         ("a summary tells outcomes, core hours and memory", summary),
         ("status tells how each task stands", status),
         ("status while a driver runs", status_of_a_running_driver),
@@ -22,6 +22,12 @@ pub fn trials() -> Vec<Trial> {
         ("without a store commands say so", no_store),
         ("a name that no job has", no_such_task),
         ("runs are listed, of one program or of all", runs),
+        ("why tells what is kept and what has changed", why),
+        ("why runs nothing", why_runs_nothing),
+        ("why tells of what runs", why_of_what_runs),
+        ("what files hold is part of a key", files),
+        ("a file whose name only evaluation tells", unknown_file),
+        ("a file that changes while it is used", changing_file),
     ];
     tests.into_iter().map(|(name, test)| Trial::test(format!("records: {name}"), test)).collect()
 }
@@ -174,4 +180,95 @@ fn runs() -> Result<(), Failed> {
     let one = json(&place, &["status", "--runs", "--program", "model.scl"])?;
     expect(one["runs"].as_array().map(Vec::len) == Some(1) && one["runs"][0]["run"] == 1, &one)?;
     place.run(&["status", "--program", "model.scl"]).prints_some(&["run 1 of", "jobs: 1 done"])
+}
+
+const CHAIN: &str = "\
+f(x) = x + 1
+a = 2
+b = f(a) on 1 core
+c = 10 * b on 1 core
+d = 7 on 1 core
+print(c, d)
+";
+
+fn why() -> Result<(), Failed> {
+    let place = place(CHAIN);
+    let never =
+        "b: to be computed; no run has computed it yet\nc: to be computed; after `b`\nd: to be computed; no run has computed it yet\n";
+    place.run(&["why", "model.scl"]).prints(never)?;
+    workflow(&place).prints("30 7\n")?;
+    place.run(&["why", "model.scl"]).prints("b: kept\nc: kept\nd: kept\n")?;
+    place.write("model.scl", CHAIN.replace("x + 1", "x + 2"));
+    place.run(&["why", "model.scl"]).prints("b: to be computed; changed: function `f`\nc: to be computed; after `b`\nd: kept\n")?;
+    place.write("model.scl", CHAIN.replace("a = 2", "a = 3").replace("10 * b", "b * 10"));
+    let text = "b: to be computed; changed: input `a`\nc: to be computed; after `b`\nd: kept\n";
+    place.run(&["why", "model.scl"]).prints(text)?;
+    place.write("model.scl", CHAIN.replace("10 * b", "b * 10"));
+    place.run(&["why", "model.scl", "c"]).prints("c: to be computed; changed: the expression\n")?;
+    let answer = json(&place, &["why", "model.scl", "c"])?;
+    expect(answer["tasks"][0]["state"] == "to be computed" && answer["tasks"][0]["changes"][0] == "the expression", &answer)?;
+    place.run(&["why", "model.scl", "e"]).is_refused(&["E0725", "the program has no job of `e`"])?;
+    place.write("model.scl", "a = 1/0 on 1 core\nprint(a)\n");
+    workflow(&place);
+    place.run(&["why", "model.scl"]).prints("a: to be computed; the last run has no result: evaluation failed\n")
+}
+
+fn why_runs_nothing() -> Result<(), Failed> {
+    let place = place("a = 1 on 1 core\nb = 2\nb to file 'b.json'\nprint(a)\n");
+    place.run(&["why", "model.scl"]).prints("a: to be computed; no run has computed it yet\n")?;
+    expect(!place.path().join(".scl").exists() && !place.path().join("b.json").exists(), "nothing is made")?;
+    place.write("model.scl", "print(1)\n");
+    place.run(&["why", "model.scl"]).prints("the program has no jobs\n")?;
+    place.write("model.scl", "a = nowhere on 1 core\n");
+    place.run(&["why", "model.scl"]).is_refused(&["E0201"])
+}
+
+fn why_of_what_runs() -> Result<(), Failed> {
+    let place = place("a = sum(map((x: sum(range(0, 1000000, 1)) + x), range(0, 100000, 1))) on 1 core\nprint(a)\n");
+    let driver = Driver::start(&place)?;
+    wait_until(|| place.run(&["why", "model.scl"]).stdout == "a: running\n")?;
+    driver.interrupt()?.ends(1, "", &["interrupted"])
+}
+
+const READS: &str = "name = 'x.json'\na = Quantity from file name on 1 core\nprint(a)\n";
+
+/// A quantity as a file.
+fn quantity(place: &Place, number: &str) -> Result<(), Failed> {
+    place.deferred(format!("q = {number}\nq to file 'new.json'\n"));
+    std::fs::rename(place.path().join("new.json"), place.path().join("x.json"))?;
+    Ok(())
+}
+
+fn files() -> Result<(), Failed> {
+    let place = place(READS);
+    quantity(&place, "1.5 [m]")?;
+    workflow(&place).ends(0, "1.5 [meter]\n", &["1 done"])?;
+    workflow(&place).ends(0, "1.5 [meter]\n", &["0 done, 0 failed, 1 kept"])?;
+    quantity(&place, "2.5 [m]")?;
+    place.run(&["why", "model.scl"]).prints("a: to be computed; changed: file `x.json`\n")?;
+    workflow(&place).ends(0, "2.5 [meter]\n", &["1 done"])?;
+    quantity(&place, "1.5 [m]")?;
+    workflow(&place).ends(0, "1.5 [meter]\n", &["0 done, 0 failed, 1 kept"])?;
+    std::fs::remove_file(place.path().join("x.json"))?;
+    workflow(&place).ends(1, "", &["x.json"])
+}
+
+fn unknown_file() -> Result<(), Failed> {
+    let place = place("read(name) = Quantity from file name\na = read('x.json') on 1 core\nprint(a)\n");
+    quantity(&place, "1.5 [m]")?;
+    workflow(&place).ends(0, "1.5 [meter]\n", &["1 done"])?;
+    workflow(&place).ends(0, "1.5 [meter]\n", &["1 done, 0 failed, 0 kept"])?;
+    place.run(&["why", "model.scl"]).prints("a: to be computed; it reads a file whose name only evaluation tells\n")
+}
+
+/// The job has read the file, or is going to, when it gets another content.
+fn changing_file() -> Result<(), Failed> {
+    let long = "sum(map((x: sum(range(0, 100000, 1)) + x), range(0, 300, 1)))";
+    let place = place(&format!("a = Quantity from file 'x.json'\nb = ({long} + (Quantity from file 'x.json')) on 1 core\nprint(b)\n"));
+    quantity(&place, "1")?;
+    let driver = Driver::start(&place)?;
+    driver.jobs(1)?;
+    quantity(&place, "2")?;
+    driver.end()?.ends(1, "", &["E0705", "x.json"])?;
+    workflow(&place).ends(0, "1499985044852\n", &["1 done"])
 }

@@ -46,7 +46,7 @@ fn tried_on(mut system: InTurn, text: &str, retries: Retries, enough: usize) -> 
     let directory = tempfile::tempdir().expect("a temporary directory");
     let interrupted = AtomicBool::new(false);
     let mut log = Log { events: Vec::new(), enough, interrupted: &interrupted };
-    let settings = JobSettings { jobs: directory.path().to_owned(), fresh: false, retries };
+    let settings = JobSettings { jobs: directory.path().to_owned(), fresh: false, retries, only_look: false };
     let batch = Batch { system: &mut system, settings, interrupted: &interrupted, watcher: &mut log, recorder: &mut () };
     let (lines, summary) = lines(&compile(text), 2, Some(batch));
     let keys = std::fs::read_dir(directory.path()).expect("readable").flatten().map(|entry| entry.file_name());
