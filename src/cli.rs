@@ -22,11 +22,13 @@ use crate::session::Verdict;
 use crate::source::SourceMap;
 use crate::syntax;
 
+mod cancel;
 mod driver;
 mod exec;
 mod execute;
 mod explain;
 mod format;
+mod gc;
 mod log;
 mod read;
 mod records;
@@ -76,6 +78,10 @@ enum Command {
     Log(log::Arguments),
     /// Show what a run gave, without running anything
     Results(results::Arguments),
+    /// End a run or some of its jobs, or what a run that was killed left running
+    Cancel(cancel::Arguments),
+    /// Remove from a store what is old, too much, or not used any more
+    Gc(gc::Arguments),
     /// Write programs in the usual form
     Fmt(format::Arguments),
     /// Say what a code means, with a wrong program and a right one
@@ -197,6 +203,8 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         Command::Why(arguments) => why::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
         Command::Results(arguments) => results::run(&arguments),
+        Command::Cancel(arguments) => cancel::run(&arguments),
+        Command::Gc(arguments) => gc::run(&arguments),
         Command::Fmt(arguments) => format::run(&arguments),
         Command::Explain { code } => explain::run(code.as_deref()),
         Command::Exec { directory } => exec::exec(&directory),

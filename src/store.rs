@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::job::{FileError, files};
 
+pub use garbage::{Limits, Swept, sweep};
 pub use index::IndexError;
 pub use lock::{Access, Lock, Owner};
 pub use read::{Found, Records, Run, Task};
@@ -28,6 +29,7 @@ pub use recording::{Recording, RunInfo};
 pub use standing::{RunState, TaskState};
 pub use wishes::{ask, is_pending};
 
+mod garbage;
 mod index;
 mod lock;
 mod read;

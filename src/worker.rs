@@ -28,6 +28,7 @@ use crate::source::{SourceMap, Span};
 use crate::value::Value;
 use watchdog::Watchdog;
 
+pub mod orphans;
 mod processes;
 mod watchdog;
 

@@ -144,7 +144,7 @@ impl Records {
 
     /// When each key was used last, in milliseconds since 1970, for those that were used at all.
     pub fn last_uses(&self) -> Result<Vec<(Digest, u64)>, IndexError> {
-        let sql = "SELECT task.key, max(run.started) FROM task JOIN run ON run.id = task.run GROUP BY task.key";
+        let sql = "SELECT task.key, max(run.started) FROM task JOIN run ON run.id = task.run WHERE run.model != '' GROUP BY task.key";
         self.all(sql, (), |row| Ok((digest(row, 0)?, unsigned(row, 1)?.unwrap_or(0))))
     }
 

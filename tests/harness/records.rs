@@ -44,7 +44,7 @@ print(f)
 ";
 
 /// What a command says to tools.
-fn json(place: &Place, arguments: &[&str]) -> Result<Value, Failed> {
+pub fn json(place: &Place, arguments: &[&str]) -> Result<Value, Failed> {
     let ran = place.run(&[arguments, &["--format", "json"]].concat());
     let value: Value = serde_json::from_str(&ran.stdout).map_err(|error| format!("{error} in {ran:?}"))?;
     expect(ran.code == Some(0) && value["version"] == 1, &ran)?;
