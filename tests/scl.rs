@@ -5,6 +5,8 @@
 
 #[path = "harness/binary.rs"]
 mod binary;
+#[path = "harness/care.rs"]
+mod care;
 #[path = "harness/cascades.rs"]
 mod cascades;
 #[path = "harness/examples.rs"]
@@ -56,6 +58,7 @@ fn main() -> std::process::ExitCode {
         hostile::trials(),
         records::trials(),
         keys::trials(),
+        care::trials(),
         examples::trials(),
         fuzz::trials(),
         explain::trials(),

@@ -1,0 +1,366 @@
+//! What becomes of a store: jobs that are ended, results that are removed, damage of every kind, and layouts of earlier versions.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use libtest_mimic::{Failed, Trial};
+use nix::sys::signal::kill;
+
+use crate::binary::Place;
+use crate::jobs::{Driver, attempts, expect, place, wait_until, workflow};
+use crate::records::json;
+
+type Test = fn() -> Result<(), Failed>;
+
+/// All of them.
+pub fn trials() -> Vec<Trial> {
+    let tests: [(&str, Test); 20] = [
+        ("a run is cancelled", cancelled_run),
+        ("one job of a run is cancelled", cancelled_job),
+        ("what a killed driver left is cancelled", cancelled_orphan),
+        ("what nobody runs is not cancelled", nothing_to_cancel),
+        ("what the last run has not used is removed", unreachable),
+        ("what is old is removed, and runs are forgotten", old),
+        ("what is too much is removed, the oldest first", too_much),
+        ("nothing is removed while a driver runs", used_store),
+        ("what still runs is not removed", running_job),
+        ("a result that was altered or truncated is computed anew", damaged_result),
+        ("an earlier result is used when the last one is damaged", earlier_result),
+        ("a manifest that was truncated is no evidence", damaged_manifest),
+        ("a damaged index is made anew", damaged_index),
+        ("a newer store is refused", newer_store),
+        ("a directory of a job that is removed while it runs", removed_job),
+        ("a store that is removed while it is used", removed_store),
+        ("a store that can only be read", read_only_store),
+        ("a disk that is full", full_disk),
+        ("a store of the first layout is brought up to date", first_layout),
+        ("all files are private", private),
+    ];
+    tests.into_iter().map(|(name, test)| Trial::test(format!("care: {name}"), test)).collect()
+}
+
+/// Computes for minutes, in little memory.
+const LONG: &str = "sum(map((x: sum(range(0, 1000000, 1)) + x), range(0, 100000, 1)))";
+
+/// Two jobs, of which one depends on `n`.
+fn two_jobs(n: u32) -> String {
+    format!("n = {n}\na = n + 1 on 1 core\nb = 7 * 3 on 1 core\nprint(a, b)\n")
+}
+
+fn store(place: &Place) -> PathBuf {
+    place.path().join(".scl")
+}
+
+/// The files of this name of all attempts.
+fn files(place: &Place, name: &str) -> Vec<PathBuf> {
+    attempts(&store(place)).into_iter().map(|attempt| attempt.join(name)).collect()
+}
+
+fn jobs(place: &Place) -> usize {
+    fs::read_dir(store(place).join("jobs")).map_or(0, Iterator::count)
+}
+
+/// A driver whose job has begun, as far as records tell.
+fn driver_of(place: &Place) -> Result<Driver, Failed> {
+    let driver = Driver::start(place)?;
+    driver.jobs(1)?;
+    wait_until(|| json(place, &["status"]).is_ok_and(|status| status["tasks"][0]["state"] == "running"))?;
+    Ok(driver)
+}
+
+fn cancelled_run() -> Result<(), Failed> {
+    let place = place(&format!("a = {LONG} on 1 core\nprint(a)\n"));
+    let driver = driver_of(&place)?;
+    let job = driver.jobs(1)?[0];
+    place.run(&["cancel"]).prints("ended: a\nended: run 1\n")?;
+    expect(kill(job, None).is_err(), "the process is gone")?;
+    driver.end()?.ends(1, "", &["interrupted", "1 cancelled"])?;
+    place.run(&["cancel"]).prints("nothing runs\n")
+}
+
+fn cancelled_job() -> Result<(), Failed> {
+    let place = place(&format!("a = {LONG} on 1 core\nb = 1 + 1 on 1 core\nprint(b)\nprint(a)\n"));
+    let driver = driver_of(&place)?;
+    place.run(&["cancel", "b2"]).is_refused(&["E0725"])?;
+    place.run(&["cancel", "a"]).prints("ended: a\n")?;
+    driver.end()?.ends(1, "2\n", &["the job of `a` failed: cancelled", "jobs: 1 done, 0 failed, 0 kept, 1 cancelled"])?;
+    let status = json(&place, &["status"])?;
+    expect(status["tasks"][0]["state"] == "cancelled" && status["run"]["state"] == "failed", status)
+}
+
+fn cancelled_orphan() -> Result<(), Failed> {
+    let place = place(&format!("a = {LONG} on 1 core\nprint(a)\n"));
+    let driver = driver_of(&place)?;
+    let job = driver.jobs(1)?[0];
+    driver.kill()?;
+    expect(kill(job, None).is_ok(), "the job goes on")?;
+    place.run(&["cancel", "b"]).is_refused(&["E0731"])?;
+    let answer = json(&place, &["cancel", "a"])?;
+    expect(answer["tasks"][0]["name"] == "a" && answer["tasks"][0]["survives"].is_null(), answer)?;
+    wait_until(|| kill(job, None).is_err())?;
+    place.run(&["cancel"]).prints("nothing runs\n")
+}
+
+fn nothing_to_cancel() -> Result<(), Failed> {
+    let place = place(&two_jobs(1));
+    place.run(&["cancel"]).is_refused(&["E0723"])?;
+    workflow(&place).prints("2 21\n")?;
+    place.run(&["cancel"]).prints("nothing runs\n")?;
+    place.run(&["cancel", "a"]).is_refused(&["E0731", "`a`"])
+}
+
+fn unreachable() -> Result<(), Failed> {
+    let place = place(&two_jobs(1));
+    workflow(&place).prints("2 21\n")?;
+    place.write("model.scl", two_jobs(2));
+    workflow(&place).prints("3 21\n")?;
+    place.run(&["gc"]).prints_some(&["removed: 0 jobs", "left: 3 jobs"])?;
+    place.run(&["gc", "--unreachable", "--dry-run"]).prints_some(&["would be removed: 1 jobs", "left: 2 jobs"])?;
+    expect(jobs(&place) >= 3, jobs(&place))?;
+    let answer = json(&place, &["gc", "--unreachable"])?;
+    expect(answer["swept"]["removed"] == 1 && answer["swept"]["left"] == 2, &answer)?;
+    workflow(&place).ends(0, "3 21\n", &["2 kept"])?;
+    place.write("model.scl", two_jobs(1));
+    workflow(&place).ends(0, "2 21\n", &["1 done, 0 failed, 1 kept"])
+}
+
+fn old() -> Result<(), Failed> {
+    let place = place(&two_jobs(1));
+    workflow(&place).prints("2 21\n")?;
+    workflow(&place).prints("2 21\n")?;
+    place.run(&["gc", "--older-than", "1day"]).prints_some(&["removed: 0 jobs", "left: 2 jobs"])?;
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    place.run(&["gc", "--older-than", "10ms"]).prints_some(&["removed: 2 jobs", "1 runs", "left: 0 jobs of 0 B"])?;
+    let runs = json(&place, &["status", "--runs"])?;
+    expect(runs["runs"].as_array().map(Vec::len) == Some(1), runs)?;
+    workflow(&place).ends(0, "2 21\n", &["2 done"])?;
+    place.run(&["gc", "--older-than", "soon"]).is_refused(&["--older-than"])
+}
+
+fn too_much() -> Result<(), Failed> {
+    let place = place("a = 1 + 1 on 1 core\nprint(a)\n");
+    workflow(&place).prints("2\n")?;
+    place.write("other.scl", "b = 2 + 2 on 1 core\nprint(b)\n");
+    place.run(&["run", "other.scl"]).prints("4\n")?;
+    let all = json(&place, &["gc"])?["swept"]["left_bytes"].as_u64().unwrap_or_default();
+    place.run(&["gc", "--max-size", &format!("{}B", all - 1)]).prints_some(&["removed: 1 jobs", "left: 1 jobs"])?;
+    place.run(&["run", "other.scl"]).ends(0, "4\n", &["1 kept"])?;
+    workflow(&place).ends(0, "2\n", &["1 done"])
+}
+
+fn used_store() -> Result<(), Failed> {
+    let place = place(&format!("a = {LONG} on 1 core\nprint(a)\n"));
+    let driver = driver_of(&place)?;
+    place.run(&["gc", "--unreachable"]).ends(1, "", &["E0732", &format!("process {}", driver.pid())])?;
+    driver.interrupt()?.ends(1, "", &["interrupted"])
+}
+
+fn running_job() -> Result<(), Failed> {
+    let place = place(&format!("a = {LONG} on 1 core\nprint(a)\n"));
+    driver_of(&place)?.kill()?;
+    place.run(&["gc", "--older-than", "0s"]).prints_some(&["removed: 0 jobs", "1 of them only because they run"])?;
+    place.run(&["cancel"]).prints("ended: a\n")?;
+    place.run(&["gc", "--older-than", "0s"]).prints_some(&["removed: 1 jobs"])
+}
+
+fn damaged_result() -> Result<(), Failed> {
+    let altered = |bytes: &[u8]| [bytes, b" "].concat();
+    let truncated = |bytes: &[u8]| bytes[..bytes.len() / 2].to_vec();
+    for damage in [&altered as &dyn Fn(&[u8]) -> Vec<u8>, &truncated] {
+        let place = place(&two_jobs(1));
+        workflow(&place).prints("2 21\n")?;
+        let result = files(&place, "result.json").remove(0);
+        fs::write(&result, damage(&fs::read(&result)?))?;
+        workflow(&place).ends(0, "2 21\n", &["1 done, 0 failed, 1 kept", "warning[W0720]", "it is computed anew", "was changed"])?;
+        let again = workflow(&place);
+        again.ends(0, "2 21\n", &["2 kept"])?;
+        expect(!again.stderr.contains("W0720"), again)?;
+    }
+    Ok(())
+}
+
+fn earlier_result() -> Result<(), Failed> {
+    let place = place(&two_jobs(1));
+    workflow(&place);
+    place.run(&["run", "--fresh", "model.scl"]).ends(0, "2 21\n", &["2 done"])?;
+    for result in files(&place, "result.json").iter().filter(|path| path.parent().is_some_and(|parent| parent.ends_with("attempt-2"))) {
+        fs::remove_file(result)?;
+    }
+    workflow(&place).ends(0, "2 21\n", &["2 kept", "warning[W0720]", "an earlier one is used"])
+}
+
+fn damaged_manifest() -> Result<(), Failed> {
+    let place = place(&two_jobs(1));
+    workflow(&place);
+    for manifest in files(&place, "manifest.json") {
+        let bytes = fs::read(&manifest)?;
+        fs::write(&manifest, &bytes[..bytes.len() - 20])?;
+    }
+    workflow(&place).ends(0, "2 21\n", &["2 done", "warning[W0720]", "is damaged"])?;
+    workflow(&place).ends(0, "2 21\n", &["2 kept"])
+}
+
+fn damaged_index() -> Result<(), Failed> {
+    let place = place(&two_jobs(1));
+    workflow(&place);
+    let index = store(&place).join("index.sqlite");
+    let bytes = fs::read(&index)?;
+    fs::write(&index, &bytes[..bytes.len() / 3])?;
+    let status = place.run(&["status"]);
+    status.prints_some(&["jobs that were found", "jobs: 2 done"])?;
+    expect(status.stderr.contains("warning[W0724]"), &status)?;
+    workflow(&place).ends(0, "2 21\n", &["2 kept", "warning[W0721]", "index.damaged-"])?;
+    let again = workflow(&place);
+    again.ends(0, "2 21\n", &["2 kept"])?;
+    expect(!again.stderr.contains("W0721"), &again)?;
+    fs::remove_file(&index)?;
+    place.run(&["results", "b"]).prints("21\n")?;
+    workflow(&place).ends(0, "2 21\n", &["2 kept"])
+}
+
+fn newer_store() -> Result<(), Failed> {
+    let place = place(&two_jobs(1));
+    workflow(&place);
+    let mark = store(&place).join("store.json");
+    let text = fs::read_to_string(&mark)?;
+    fs::write(&mark, text.replace("\"format\": 2", "\"format\": 77"))?;
+    workflow(&place).ends(1, "", &["error[E0720]", "format 77", "format 2", "newer scl"])?;
+    for command in [&["status"] as &[&str], &["results"], &["gc"], &["cancel"], &["why", "model.scl"]] {
+        place.run(command).is_refused(&["E0720"])?;
+    }
+    expect(fs::read_to_string(&mark)?.contains("77"), "it is left alone")
+}
+
+/// The job cannot leave its result, and the driver neither hangs nor breaks.
+fn removed_job() -> Result<(), Failed> {
+    let place =
+        place("a = sum(map((x: sum(range(0, 100000, 1)) + x), range(0, 200, 1))) on 1 core\nprint('before')\nprint(a)\nprint('after')\n");
+    let driver = driver_of(&place)?;
+    for job in fs::read_dir(store(&place).join("jobs"))? {
+        fs::remove_dir_all(job?.path())?;
+    }
+    driver.end()?.ends(1, "'before'\n'after'\n", &["the job of `a` failed"])?;
+    workflow(&place).ends(0, "'before'\n999990019900\n'after'\n", &["1 done"])
+}
+
+fn removed_store() -> Result<(), Failed> {
+    let place = place("a = sum(map((x: sum(range(0, 100000, 1)) + x), range(0, 200, 1))) on 1 core\nb = a + 1 on 1 core\nprint(b)\n");
+    let driver = driver_of(&place)?;
+    fs::remove_dir_all(store(&place))?;
+    driver.end()?.ends(1, "", &["the job of `a` failed", "warning[W0723]"])?;
+    workflow(&place).ends(0, "999990019901\n", &["2 done"])
+}
+
+/// A filesystem of its own, which only root can make.
+struct Small {
+    path: PathBuf,
+}
+
+impl Small {
+    /// Nothing where it is not allowed, which is said.
+    fn mount(path: &Path, size: &str) -> Result<Option<Small>, Failed> {
+        fs::create_dir_all(path)?;
+        let mut command = Command::new("mount");
+        command.args(["-t", "tmpfs", "-o", &format!("size={size},mode=700"), "tmpfs"]).arg(path);
+        if command.output().is_ok_and(|output| output.status.success()) {
+            return Ok(Some(Small { path: path.to_owned() }));
+        }
+        eprintln!("skipped: only root can mount a filesystem of its own for this test");
+        Ok(None)
+    }
+
+    fn make_read_only(&self) -> Result<(), Failed> {
+        let status = Command::new("mount").args(["-o", "remount,ro"]).arg(&self.path).status()?;
+        expect(status.success(), status)
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.path).status();
+    }
+}
+
+fn read_only_store() -> Result<(), Failed> {
+    let place = place(&two_jobs(1));
+    let Some(small) = Small::mount(&store(&place), "4m")? else { return Ok(()) };
+    workflow(&place).prints("2 21\n")?;
+    small.make_read_only()?;
+    let ran = workflow(&place);
+    ran.ends(0, "2 21\n", &["2 kept", "warning[W0722]"])?;
+    place.run(&["status"]).prints_some(&["jobs: 2 done"])?;
+    place.run(&["results", "a"]).prints("2\n")?;
+    place.run(&["why", "model.scl"]).prints("a: kept\nb: kept\n")?;
+    place.run(&["gc"]).is_refused(&["E0733"])?;
+    place.run(&["cancel"]).is_refused(&["E0730"])?;
+    place.write("model.scl", two_jobs(2) + "print(b)\n");
+    workflow(&place).ends(1, "21\n", &["1 kept", "W0722", "E0702", "Read-only file system"])
+}
+
+fn full_disk() -> Result<(), Failed> {
+    let place = place(&two_jobs(1));
+    let Some(_small) = Small::mount(&store(&place), "400k")? else { return Ok(()) };
+    workflow(&place).prints("2 21\n")?;
+    let filler = store(&place).join("filler");
+    // down to the last byte
+    let mut size = 1 << 20;
+    let mut file = fs::File::create(&filler)?;
+    while size > 0 {
+        if std::io::Write::write_all(&mut file, &vec![0; size]).is_err() {
+            size /= 2;
+        }
+    }
+    drop(file);
+    place.write("model.scl", two_jobs(2) + "print(b)\n");
+    workflow(&place).ends(1, "21\n", &["E0702", "No space left on device", "W0723", "1 failed, 1 kept"])?;
+    place.run(&["results", "--run", "1", "a"]).prints("2\n")?;
+    fs::remove_file(&filler)?;
+    workflow(&place).ends(0, "3 21\n21\n", &["1 done, 0 failed, 1 kept"])
+}
+
+/// The store was made by the last program that knew only this layout. When the rules of keys change, its results are not found any more,
+/// and this test is to say so.
+fn first_layout() -> Result<(), Failed> {
+    let place = Place::new();
+    let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stores");
+    copy(&stored.join("format-1"), &store(&place))?;
+    fs::copy(stored.join("format-1.scl"), place.path().join("model.scl"))?;
+    place.run(&["status"]).prints_some(&["jobs that were found", "jobs: 1 failed, 1 done", "failed     c", "evaluation failed"])?;
+    place.run(&["results", "b"]).prints("9\n")?;
+    let mark = || fs::read_to_string(store(&place).join("store.json"));
+    expect(mark()?.contains("\"format\": 1"), "to look changes nothing")?;
+    workflow(&place).ends(1, "9\n", &["jobs: 0 done, 1 failed, 1 kept"])?;
+    expect(mark()?.contains("\"format\": 2"), mark()?)?;
+    let runs = json(&place, &["status", "--runs"])?;
+    expect(runs["runs"][0]["state"] == "failed" && runs["runs"][1]["state"] == "found", &runs)?;
+    place.run(&["status", "--run", "1", "--all"]).prints_some(&["done       b"])
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), Failed> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (path, to) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy(&path, &to)?;
+        } else {
+            fs::copy(&path, &to)?;
+        }
+    }
+    Ok(())
+}
+
+fn private() -> Result<(), Failed> {
+    use std::os::unix::fs::PermissionsExt;
+    fn open_to_others(path: &Path) -> Vec<PathBuf> {
+        let mode = fs::metadata(path).map_or(0, |file| file.permissions().mode());
+        let inside = fs::read_dir(path).into_iter().flatten().flatten().flat_map(|entry| open_to_others(&entry.path()));
+        let own = if mode & 0o077 == 0 { Vec::new() } else { vec![path.to_owned()] };
+        own.into_iter().chain(inside).collect()
+    }
+    let place = place("s = (v: 1, 2, 3)\nm = map((x: 2*x), s) in 3 chunks on 1 core\nprint(m)\n");
+    workflow(&place).prints("(m: 2, 4, 6)\n")?;
+    let open = open_to_others(&store(&place));
+    expect(open.is_empty() && attempts(&store(&place)).len() == 3, open)
+}
