@@ -4,7 +4,7 @@
 //! jobs/<key>/
 //!     inputs/000-name.arrow       what the task reads, the same for every attempt (.json where Arrow has no form)
 //!     attempt-1/
-//!         task.json               the expression, its functions, the request, the source text; with versions
+//!         task.json               the expression, its functions, the request; with versions
 //!         task.txt                the statement, for people
 //!         command                 what was run, or submitted
 //!         process.json            who runs it, from the moment that someone does
@@ -12,19 +12,22 @@
 //!         result.arrow            (or .json) if it succeeded
 //!         manifest.json           how it ended: the last file to appear
 //!     attempt-2/ …
+//! jobs/texts/<digest>             texts of programs, for messages, each once for all jobs
 //! ```
 //!
 //! The directory is named by the task's [`key`], which depends on what is computed and on nothing else. What may differ between
 //! two runs that ask for the same value (places in the text, request, version of the program) belongs to the attempt, and no
 //! attempt is ever overwritten. The manifest is the evidence: an attempt without one is not over, or died.
 
-pub use attempt::{Attempt, Description, InputFile, Keeping, Outline, Source};
+pub use attempt::{Attempt, Description, InputFile, Keeping, Outline};
 pub use digest::{Digest, NotADigest};
 pub use directory::{Job, quote, running};
 pub use files::{FileError, VERSION, host};
 pub use holder::{Holder, Life};
 pub use key::{FileDigest, InputDigest, Parts, key};
 pub use manifest::{Cause, Manifest, Outcome, ResultFile, Timestamp, Usage};
+pub use texts::Text;
+pub use written::Written;
 
 mod attempt;
 mod canonical;
@@ -35,6 +38,8 @@ mod holder;
 mod key;
 mod manifest;
 pub mod points;
+pub mod texts;
+mod written;
 
 #[cfg(test)]
 pub(crate) mod fixture;

@@ -150,7 +150,7 @@ fn outcome(
         Ok(Ok(result)) => Outcome::Success { result },
         Ok(Err(error)) => failed(Cause::Unknown { reason: error.to_string() }),
         Err(diagnostics) => {
-            eprint!("{}", plain(&diagnostics, &description.source_map()));
+            eprint!("{}", plain(&diagnostics, &run.attempt.sources(description)));
             Outcome::Failure { cause: Cause::Evaluation, diagnostics }
         }
     }

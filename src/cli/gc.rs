@@ -53,7 +53,7 @@ fn text(swept: &Swept, dry_run: bool) -> String {
     let verb = if dry_run { "would be removed" } else { "removed" };
     let size = |bytes: &u64| ByteSize(*bytes).display().iec().to_string();
     let mut text = format!("{verb}: {removed} jobs of {}", size(removed_bytes));
-    for (count, what) in [(runs, "runs"), (leftovers, "leftovers of processes that were killed")] {
+    for (count, what) in [(runs, "runs"), (leftovers, "files that nothing uses")] {
         if *count > 0 {
             text.push_str(&format!(", {count} {what}"));
         }

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::digest::Digest;
 use super::files::{self, FileError, Writer};
 use super::holder::Holder;
+use super::texts::{self, Text};
 use super::{FileDigest, Manifest, ResultFile, Timestamp};
 use crate::eval::Input;
 use crate::model::Task;
@@ -18,8 +19,11 @@ use crate::resources::Request;
 use crate::source::SourceMap;
 use crate::value::{Value, codec};
 
-/// The version of the layout and of every JSON file in it.
+/// The version of the layout and of every JSON file in it but the description.
 pub(super) const FORMAT: u32 = 1;
+
+/// The version of the description; the first one held the texts of the program.
+const DESCRIPTION_FORMAT: u32 = 2;
 
 /// The directory of the inputs, beside the attempts.
 pub(super) const INPUTS: &str = "inputs";
@@ -43,33 +47,7 @@ pub struct Description {
     #[serde(default)]
     pub files: Vec<FileDigest>,
     /// The texts that spans point into, in the order of their ids.
-    pub sources: Vec<Source>,
-}
-
-/// A text of the model.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
-    /// As shown in diagnostics.
-    pub name: Arc<str>,
-    /// The whole text.
-    pub text: Arc<str>,
-}
-
-impl Description {
-    /// A task as it stands in these texts.
-    pub fn new(key: Digest, task: Task, request: Request, files: Vec<FileDigest>, sources: &SourceMap) -> Self {
-        let sources = sources.files().map(|(_, file)| Source { name: file.name.clone(), text: file.text.clone() }).collect();
-        Description { key, task, request, files, sources }
-    }
-
-    /// The texts, with the ids that they had.
-    pub fn source_map(&self) -> SourceMap {
-        let mut map = SourceMap::new();
-        for source in &self.sources {
-            map.add(source.name.clone(), source.text.clone());
-        }
-        map
-    }
+    pub sources: Vec<Text>,
 }
 
 /// How a result is kept. A process that dies loses nothing either way; this is about a machine that loses its power.
@@ -89,6 +67,8 @@ pub struct Outline {
     pub name: Arc<str>,
     /// What it asked for.
     pub request: Request,
+    /// The texts that it stands in and that are kept for it.
+    pub texts: Vec<Digest>,
 }
 
 /// As [`Description`], with what is needed of it.
@@ -96,6 +76,12 @@ pub struct Outline {
 struct Sketch {
     task: Named,
     request: Request,
+    sources: Vec<Reference>,
+}
+
+#[derive(Deserialize)]
+struct Reference {
+    sha256: Option<Digest>,
 }
 
 #[derive(Deserialize)]
@@ -166,20 +152,26 @@ impl Attempt {
     pub(super) fn describe(&self, description: &Description, statement: &str) -> Result<(), FileError> {
         files::write(&self.path.join("task.txt"), format!("{}\n", statement.trim_end()).as_bytes())?;
         let path = self.task_path();
-        files::write(&path, &files::to_json(&path, FORMAT, description)?)
+        files::write(&path, &files::to_json(&path, DESCRIPTION_FORMAT, description)?)
     }
 
     /// What to run; only what this version of the program wrote is taken.
     pub fn description(&self) -> Result<Description, FileError> {
         let path = self.task_path();
-        files::from_json(&path, &files::read(&path)?, FORMAT, Writer::ThisVersion)
+        files::from_json(&path, &files::read(&path)?, DESCRIPTION_FORMAT, Writer::ThisVersion)
     }
 
     /// What was to be run, whichever version of the program wrote it.
     pub fn outline(&self) -> Result<Outline, FileError> {
         let path = self.task_path();
-        let (_, sketch) = files::from_json_up_to::<Sketch>(&path, &files::read(&path)?, FORMAT)?;
-        Ok(Outline { name: sketch.task.name, request: sketch.request })
+        let (_, sketch) = files::from_json_up_to::<Sketch>(&path, &files::read(&path)?, DESCRIPTION_FORMAT)?;
+        let texts = sketch.sources.into_iter().filter_map(|reference| reference.sha256).collect();
+        Ok(Outline { name: sketch.task.name, request: sketch.request, texts })
+    }
+
+    /// The texts of the program, with the ids that they had, as far as they are still there.
+    pub fn sources(&self, description: &Description) -> SourceMap {
+        texts::read(&self.path.join("../.."), &description.sources)
     }
 
     /// The statement, as it was written.

@@ -10,6 +10,8 @@ use super::attempt::{self, Attempt, Description, FORMAT, INDEX, INPUTS, InputFil
 use super::digest::Digest;
 use super::files::{self, FileError};
 use super::holder::{Holder, Life};
+use super::key::InputDigest;
+use super::written::{self, Written};
 use super::{Manifest, Outcome};
 use crate::eval::Input;
 use crate::model::Task;
@@ -28,24 +30,37 @@ impl Job {
         Job { path: jobs.join(key.to_string()), key }
     }
 
-    /// The directory of this task with its inputs in it. One that is there is taken, for equal keys have equal inputs; what is
-    /// damaged in it is written again.
-    pub fn create(jobs: &Path, key: Digest, task: &Task, inputs: &[Input]) -> Result<Self, FileError> {
+    /// The directory of this task with its inputs in it, whose digests are given too. One that is there is taken, for equal keys have
+    /// equal inputs; what is damaged in it is written again. Values that were written before are not written again.
+    pub fn create(
+        jobs: &Path,
+        key: Digest,
+        task: &Task,
+        inputs: &[(Input, InputDigest)],
+        written: &mut Written,
+    ) -> Result<Self, FileError> {
         let job = Job::at(jobs, key);
         let directory = job.path.join(INPUTS);
         if job.path.is_dir() {
             if !is_intact(&directory, inputs.len()) {
-                write_inputs(&directory, &task.inputs, inputs)?;
+                write_inputs(&directory, &task.inputs, inputs, &Written::default())?;
             }
             return Ok(job);
         }
         let prepared = files::beside(&job.path);
-        let made = write_inputs(&prepared.join(INPUTS), &task.inputs, inputs).and_then(|()| files::put_dir(&prepared, &job.path));
-        if !matches!(made, Ok(true)) {
+        let files = write_inputs(&prepared.join(INPUTS), &task.inputs, inputs, written);
+        let made = files.and_then(|files| Ok((files::put_dir(&prepared, &job.path)?, files)));
+        if !matches!(made, Ok((true, _))) {
             // Someone else was faster, or it failed and that fault is reported; what remains does no harm.
             let _ = fs::remove_dir_all(&prepared);
         }
-        made.map(|_| job)
+        let (_, files) = made?;
+        for (file, (_, digest)) in files.into_iter().zip(inputs) {
+            if let InputFile::Value { file, sha256 } = file {
+                written.note_input(*digest, written::File { path: directory.join(file), sha256 });
+            }
+        }
+        Ok(job)
     }
 
     /// All that there are, in the order of their keys.
@@ -179,13 +194,19 @@ fn quote_word(word: &[u8]) -> Vec<u8> {
     quoted
 }
 
-fn write_inputs(directory: &Path, names: &[Arc<str>], inputs: &[Input]) -> Result<(), FileError> {
+fn write_inputs(
+    directory: &Path,
+    names: &[Arc<str>],
+    inputs: &[(Input, InputDigest)],
+    written: &Written,
+) -> Result<Vec<InputFile>, FileError> {
     files::make_dir(directory)?;
     let names = names.iter().map(|name| &**name).chain(std::iter::repeat(""));
     let named = names.zip(inputs).enumerate();
-    let written = named.map(|(index, (name, input))| write_input(directory, index, name, input)).collect::<Result<Vec<_>, _>>()?;
+    let list = named.map(|(index, (name, input))| write_input(directory, index, name, input, written)).collect::<Result<Vec<_>, _>>()?;
     let index = directory.join(INDEX);
-    files::write(&index, &files::to_json(&index, FORMAT, &written)?)
+    files::write(&index, &files::to_json(&index, FORMAT, &list)?)?;
+    Ok(list)
 }
 
 /// Whether all inputs are there as they were written.
@@ -197,13 +218,29 @@ fn is_intact(directory: &Path, count: usize) -> bool {
     attempt::read_index(directory).is_ok_and(|index| index.len() == count && index.iter().all(intact))
 }
 
-fn write_input(directory: &Path, index: usize, name: &str, input: &Input) -> Result<InputFile, FileError> {
+fn write_input(
+    directory: &Path,
+    index: usize,
+    name: &str,
+    (input, digest): &(Input, InputDigest),
+    written: &Written,
+) -> Result<InputFile, FileError> {
     let Input::Value(value) = input else { return Ok(InputFile::Failed) };
+    let file_name = |extension: &str| format!("{index:03}-{}.{extension}", file_name(name));
+    if let Some(known) = written.input(*digest) {
+        let file = file_name(known.path.extension().and_then(OsStr::to_str).unwrap_or_default());
+        if written::link(&known.path, &directory.join(&file)) {
+            return Ok(InputFile::Value { file, sha256: known.sha256 });
+        }
+    }
     let bytes = codec::encode(value);
-    let extension = if codec::is_arrow(&bytes) { "arrow" } else { "json" };
-    let file = format!("{index:03}-{}.{extension}", file_name(name));
-    files::write(&directory.join(&file), &bytes)?;
-    Ok(InputFile::Value { file, sha256: Digest::of(&bytes) })
+    let (file, sha256) = (file_name(codec::suffix(&bytes)), Digest::of(&bytes));
+    let path = directory.join(&file);
+    // a file is only linked to where there is none
+    if !written.link_result(sha256, &path) {
+        files::write(&path, &bytes)?;
+    }
+    Ok(InputFile::Value { file, sha256 })
 }
 
 /// A name without what has a meaning in paths or shells, and not too long for a file.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Attempt, Description, InputDigest, Job, key};
+use super::{Attempt, Description, InputDigest, Job, Written, key, texts};
 use crate::eval::Input;
 use crate::model::{Expr, ExprKind, Task};
 use crate::resources::Request;
@@ -17,10 +17,12 @@ pub(crate) fn attempt(jobs: &Path, text: &str, inputs: &[Input], request: Reques
     let task = Task { name: "t".into(), expr, functions: Vec::new(), inputs: names };
     let digests: Vec<_> = inputs.iter().map(InputDigest::of).collect();
     let key = key(&task, &digests, &[]).expect("a plain task");
-    let job = Job::create(jobs, key, &task, inputs).expect("writable");
+    let inputs: Vec<_> = inputs.iter().cloned().zip(digests).collect();
+    let job = Job::create(jobs, key, &task, &inputs, &mut Written::default()).expect("writable");
     let mut sources = SourceMap::new();
     sources.add("m.scl", format!("t = {text}\n"));
-    let attempt = job.begin(&Description::new(key, task, request, Vec::new(), &sources), text).expect("writable");
+    let sources = texts::keep(jobs, &sources).expect("writable");
+    let attempt = job.begin(&Description { key, task, request, files: Vec::new(), sources }, text).expect("writable");
     (job, attempt)
 }
 

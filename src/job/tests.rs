@@ -28,17 +28,22 @@ fn value(text: &str) -> Input {
     Input::Value(Value::Str(text.into()))
 }
 
-fn description(task: Task, inputs: &[Input]) -> Description {
+fn description(task: Task, inputs: &[Input], sources: Vec<Text>) -> Description {
     let digests: Vec<_> = inputs.iter().map(InputDigest::of).collect();
     let key = key(&task, &digests, &[]).expect("a plain task");
-    let mut sources = SourceMap::new();
-    sources.add("m.scl", "r = 1\n");
-    Description::new(key, task, Request::ONE_CORE, Vec::new(), &sources)
+    Description { key, task, request: Request::ONE_CORE, files: Vec::new(), sources }
+}
+
+fn digested(inputs: &[Input]) -> Vec<(Input, InputDigest)> {
+    inputs.iter().map(|input| (input.clone(), InputDigest::of(input))).collect()
 }
 
 fn begin(jobs: &Path, inputs: &[Input]) -> (Job, Attempt) {
-    let description = description(task(0, "x/y z", "t"), inputs);
-    let job = Job::create(jobs, description.key, &description.task, inputs).expect("writable");
+    let mut sources = SourceMap::new();
+    sources.add("m.scl", "r = 1\n");
+    files::make_dir(jobs).expect("writable");
+    let description = description(task(0, "x/y z", "t"), inputs, texts::keep(jobs, &sources).expect("writable"));
+    let job = Job::create(jobs, description.key, &description.task, &digested(inputs), &mut Written::default()).expect("writable");
     let attempt = job.begin(&description, "r = 1 on 1 core").expect("writable");
     (job, attempt)
 }
@@ -78,7 +83,7 @@ fn what_is_given_is_read_back() {
     let attempt = Attempt::open(attempt.path()).expect("an attempt");
     let read = attempt.description().expect("as written");
     assert_eq!((read.key, &*read.task.name, &read.request), (job.key(), "x/y z", &Request::ONE_CORE));
-    assert_eq!(read.source_map().text(Span::new(FileId(0), 0, 1)), "r");
+    assert_eq!(attempt.sources(&read).text(Span::new(FileId(0), 0, 1)), "r");
     let digests: Vec<_> = attempt.inputs(&read.task).expect("as written").iter().map(InputDigest::of).collect();
     assert_eq!(digests, [InputDigest::of(&inputs[0])]);
     assert_eq!(key(&read.task, &digests, &[]).expect("a plain task"), job.key(), "a key can be checked from the directory alone");
@@ -105,7 +110,7 @@ fn attempts_are_numbered_and_kept() {
     assert_eq!(eleventh.number(), 11);
     let numbers: Vec<_> = job.attempts().expect("readable").iter().map(Attempt::number).collect();
     assert_eq!(numbers, [1, 2, 10, 11]);
-    assert_eq!(fs::read_dir(directory.path()).expect("readable").count(), 1, "nothing temporary is left");
+    assert_eq!(fs::read_dir(directory.path()).expect("readable").count(), 2, "the job and the texts, and nothing temporary");
 }
 
 #[test]
@@ -171,8 +176,8 @@ fn another_version_is_refused() {
     let text = fs::read_to_string(&path).expect("readable");
     fs::write(&path, text.replacen(VERSION, "99.0.0", 1)).expect("writable");
     assert!(matches!(attempt.description(), Err(FileError::Version { .. })));
-    fs::write(&path, text.replacen("\"format\": 1", "\"format\": 2", 1)).expect("writable");
-    assert!(matches!(attempt.description(), Err(FileError::Format { found: 2, .. })));
+    fs::write(&path, text.replacen("\"format\": 2", "\"format\": 3", 1)).expect("writable");
+    assert!(matches!(attempt.description(), Err(FileError::Format { found: 3, .. })));
 }
 
 #[test]
@@ -213,8 +218,33 @@ fn a_command_can_be_pasted_into_a_shell() {
 
 #[test]
 fn an_unwritable_store_is_named() {
-    let description = description(task(0, "x", "t"), &[value("a")]);
+    let description = description(task(0, "x", "t"), &[value("a")], Vec::new());
     let jobs = Path::new("/proc/no such store");
-    let error = Job::create(jobs, description.key, &description.task, &[value("a")]).expect_err("not writable").to_string();
+    let created = Job::create(jobs, description.key, &description.task, &digested(&[value("a")]), &mut Written::default());
+    let error = created.expect_err("not writable").to_string();
     assert!(error.starts_with("cannot create \"/proc/no such store"), "{error}");
+}
+
+#[test]
+fn equal_values_are_one_file() {
+    use std::os::unix::fs::MetadataExt;
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let jobs = directory.path();
+    let mut written = Written::default();
+    let inputs = digested(&[value("a"), Input::Value(Value::Bool(true))]);
+    let (_, earlier) = begin(jobs, &[value("b")]);
+    let result = earlier.write_result(&Value::Bool(true), Keeping::Cheap).expect("writable");
+    written.note_result(result.sha256, earlier.path().join(&result.file));
+    let mut made = |text: &str| {
+        let task = task(0, "x", text);
+        let digests: Vec<_> = inputs.iter().map(|(_, digest)| *digest).collect();
+        let job = Job::create(jobs, key(&task, &digests, &[]).expect("plain"), &task, &inputs, &mut written).expect("writable");
+        let node = |name: &str| fs::metadata(job.path().join("inputs").join(name)).expect("there").ino();
+        (node("000-x.json"), node("001-.json"))
+    };
+    let (first, second) = (made("one"), made("two"));
+    assert_eq!(first, second);
+    assert_eq!(fs::metadata(earlier.path().join(&result.file)).expect("there").ino(), first.1, "what a job left is what another one reads");
+    fs::remove_dir_all(jobs.join(fs::read_dir(jobs).expect("readable").flatten().next().expect("a job").file_name())).expect("removable");
+    assert!(made("three").0 > 0, "what is gone is written again");
 }

@@ -17,7 +17,9 @@ use super::{Batch, Program};
 use crate::batch::{BatchId, JobSpec, JobState, SubmitError, judge};
 use crate::diagnostic::{Diagnostic, Fault};
 use crate::graph::{TaskId, TaskKind};
-use crate::job::{self, Attempt, Cause, Description, Digest, FileError, Holder, InputDigest, Job, Life, Manifest, Outcome, Parts};
+use crate::job::{
+    self, Attempt, Cause, Description, Digest, FileError, Holder, InputDigest, Job, Life, Manifest, Outcome, Parts, Text, Written,
+};
 use crate::model::{ExprKind, VarId};
 use crate::resources::Request;
 use crate::site::Retries;
@@ -60,6 +62,10 @@ pub struct Jobs<'b> {
     failures: HashMap<Digest, Failure>,
     /// Jobs that failed and are going to be tried again.
     pausing: Vec<Pausing>,
+    /// Of the program, once they are kept.
+    texts: Option<Vec<Text>>,
+    /// Values that are on the disk.
+    written: Written,
     cancelled: bool,
     /// Someone outside wants all to end.
     unwanted: bool,
@@ -120,6 +126,8 @@ impl<'b> Jobs<'b> {
             by_key: HashMap::new(),
             failures: HashMap::new(),
             pausing: Vec::new(),
+            texts: None,
+            written: Written::default(),
             cancelled: false,
             unwanted: false,
             counts: Counts::default(),
@@ -208,7 +216,7 @@ impl<'b> Jobs<'b> {
                 self.note(spec.name.clone(), EventKind::Adopted { attempt: spec.attempt.number() });
                 self.watch(id, spec, order);
             }
-            None => pending.add(self.begin(key, &order.prepared)?, order),
+            None => pending.add(self.begin(key, &order.prepared, &digests)?, order),
         }
         Ok(None)
     }
@@ -287,12 +295,18 @@ impl<'b> Jobs<'b> {
         self.batch.system.find(std::slice::from_ref(spec)).into_iter().next()?.ok()?
     }
 
-    fn begin(&self, key: Digest, prepared: &Prepared) -> Result<JobSpec, FileError> {
+    fn begin(&mut self, key: Digest, prepared: &Prepared, digests: &[InputDigest]) -> Result<JobSpec, FileError> {
         let variable = &self.program.model.variables[prepared.variable.index()];
         let request = self.request(prepared);
-        let job = Job::create(&self.batch.settings.jobs, key, &prepared.task, &prepared.inputs)?;
+        let jobs = &self.batch.settings.jobs;
+        let inputs: Vec<_> = prepared.inputs.iter().cloned().zip(digests.iter().copied()).collect();
+        let job = Job::create(jobs, key, &prepared.task, &inputs, &mut self.written)?;
+        let sources = match &self.texts {
+            Some(texts) => texts.clone(),
+            None => self.texts.insert(job::texts::keep(jobs, &self.program.sources)?).clone(),
+        };
         let files = prepared.files.clone().unwrap_or_default();
-        let description = Description::new(key, prepared.task.clone(), request.clone(), files, &self.program.sources);
+        let description = Description { key, task: prepared.task.clone(), request: request.clone(), files, sources };
         let attempt = job.begin(&description, self.program.sources.text(variable.span))?;
         Ok(self.spec(key, prepared, request, attempt))
     }
@@ -390,7 +404,8 @@ impl<'b> Jobs<'b> {
                 settled.extend(order.tasks.iter().map(failed));
                 continue;
             }
-            let begun = if stopping { None } else { Some(self.begin(key, &order.prepared)) };
+            let digests: Vec<_> = order.prepared.inputs.iter().map(InputDigest::of).collect();
+            let begun = if stopping { None } else { Some(self.begin(key, &order.prepared, &digests)) };
             let failed = |done: &dyn Fn(VarId) -> Done| order.tasks.iter().map(|(task, id)| (*task, done(*id))).collect::<Vec<_>>();
             match begun {
                 Some(Ok(spec)) => pending.add(spec, order),
@@ -461,7 +476,10 @@ impl<'b> Jobs<'b> {
         let manifest = active.attempt.manifest();
         let result = match manifest.as_ref().map(|manifest| judge(manifest.as_ref(), state)) {
             Ok(None) => return Vec::new(),
-            Ok(Some(Outcome::Success { result })) => active.attempt.result(&result).map_err(|error| unreadable(&error)),
+            Ok(Some(Outcome::Success { result })) => {
+                self.written.note_result(result.sha256, active.attempt.path().join(&result.file));
+                active.attempt.result(&result).map_err(|error| unreadable(&error))
+            }
             Ok(Some(Outcome::Failure { cause, diagnostics })) => Err((cause, diagnostics)),
             Err(error) => Err(unreadable(error)),
         };

@@ -20,6 +20,9 @@ pub struct Totals {
     peak: Option<Peak>,
 }
 
+/// What is less than this is told in seconds, in milliseconds: a tenth of an hour.
+const SHORT: u128 = 360_000;
+
 /// The memory of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Peak {
@@ -62,12 +65,12 @@ impl Peak {
 /// Two lines for people.
 impl fmt::Display for Totals {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let hours = |milliseconds: u128| milliseconds as f64 / 3.6e6;
-        match self.asked {
-            Some(asked) => write!(out, "core hours: {:.4} asked, ", hours(asked))?,
-            None => write!(out, "core hours: ")?,
-        }
-        write!(out, "{:.4} used, {:.4} of them computing", hours(self.taken), hours(self.computing / 1000))?;
+        // a job that takes seconds would take no hours at all
+        let (unit, length) = if self.asked.unwrap_or(self.taken) < SHORT { ("seconds", 1e3) } else { ("hours", 3.6e6) };
+        let amount = |milliseconds: u128| milliseconds as f64 / length;
+        write!(out, "core {unit}: ")?;
+        self.asked.map_or(Ok(()), |asked| write!(out, "{:.2} asked, ", amount(asked)))?;
+        write!(out, "{:.2} used, {:.2} of them computing", amount(self.taken), amount(self.computing / 1000))?;
         let Some(peak) = &self.peak else { return Ok(()) };
         write!(out, "\nmemory: at most {} MiB", peak.used.div_ceil(1 << 20))?;
         match peak.asked {
@@ -97,14 +100,22 @@ mod tests {
     }
 
     #[test]
+    fn short_jobs_are_told_in_seconds() {
+        let mut totals = Totals::default();
+        totals.add(&"a".into(), &request(2, None, None), &manifest(3, 1, 500_000));
+        let text = "core seconds: 6.00 used, 0.50 of them computing\nmemory: at most 1 MiB, by `a`, which asked for none";
+        assert_eq!(totals.to_string(), text);
+    }
+
+    #[test]
     fn cores_count_and_the_job_nearest_to_its_limit_is_named() {
         let mut totals = Totals::default();
         assert!(totals.is_empty());
         totals.add(&"a".into(), &request(2, Some(1 << 30), Some(3)), &manifest(3600, 200 << 20, 3_600_000_000));
         totals.add(&"b".into(), &request(1, Some(100 << 20), Some(1)), &manifest(1800, 90 << 20, 0));
-        let text = "core hours: 7.0000 asked, 2.5000 used, 1.0000 of them computing\nmemory: at most 90 MiB of 100 MiB asked, by `b`";
+        let text = "core hours: 7.00 asked, 2.50 used, 1.00 of them computing\nmemory: at most 90 MiB of 100 MiB asked, by `b`";
         assert_eq!(totals.to_string(), text);
         totals.add(&"c".into(), &request(1, None, None), &manifest(0, 500 << 20, 0));
-        assert!(totals.to_string().starts_with("core hours: 2.5000 used"), "who asks for no time asks for any: {totals}");
+        assert!(totals.to_string().starts_with("core hours: 2.50 used"), "who asks for no time asks for any: {totals}");
     }
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::index::{self, IndexError};
 use super::{Lock, Records, Store};
-use crate::job::{Digest, FileError, Job, Life, Timestamp, files};
+use crate::job::{self, Digest, FileError, Job, Life, Timestamp, files};
 
 /// What is to be removed. What nobody can use, such as files that a process which was killed left half written, always is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -140,9 +140,18 @@ fn remove(path: &Path) -> Result<(), FileError> {
     }
 }
 
-/// What a driver that was killed prepared and never put in place. Only drivers do that here, and there is none now.
+/// Texts of programs of which no job is left, and what a driver that was killed prepared and never put in place: only drivers do that
+/// here, and there is none now.
 fn leftovers(store: &Store, only_say: bool) -> Result<usize, FileError> {
     let mut count = 0;
+    let outlines = Job::all(store.jobs())?.into_iter().flat_map(|job| job.attempts().unwrap_or_default());
+    let used: HashSet<Digest> = outlines.filter_map(|attempt| attempt.outline().ok()).flat_map(|outline| outline.texts).collect();
+    for path in job::texts::others(store.jobs(), &used) {
+        count += 1;
+        if !only_say {
+            fs::remove_file(&path).map_err(FileError::io("remove", &path))?;
+        }
+    }
     for entry in fs::read_dir(store.jobs()).map_err(FileError::io("read", store.jobs()))?.flatten() {
         if !entry.file_name().to_string_lossy().starts_with('.') {
             continue;

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::rebuild;
-use super::{Lock, Store};
+use super::{Lock, Store, read, rebuild};
 use crate::job::{FileError, Timestamp};
 
 /// Step n brings an index of version n to version n + 1; a new file has version 0.
@@ -158,7 +157,11 @@ fn version(connection: &Connection, path: &Path) -> Result<u32, IndexError> {
     if found > known { Err(IndexError::Newer { path: path.to_owned(), found, known }) } else { Ok(found) }
 }
 
+/// Whether all tables and columns are there, and, unless that takes too long, every page.
 fn check(connection: &Connection, path: &Path) -> Result<(), IndexError> {
+    for table in read::TABLES {
+        connection.prepare(table).map_err(IndexError::sqlite(path))?;
+    }
     if fs::metadata(path).is_ok_and(|file| file.len() > CHECKED_SIZE) {
         return Ok(());
     }

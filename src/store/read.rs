@@ -90,6 +90,14 @@ pub struct Task {
     pub cpu_us: Option<u64>,
 }
 
+/// Everything that is ever read, for who wants to know whether it is there.
+pub(super) const TABLES: [&str; 3] = [
+    "SELECT id, model, digest, mode, planned, started, ended, outcome, driver FROM run",
+    "SELECT run, number, name, variable, part, parts, joins, key, made_of, cores, memory, walltime_ms, state, attempt, job, cause, \
+     started, ended, peak_rss, cpu_us FROM task",
+    "SELECT run, number, text FROM line",
+];
+
 const RUN: &str = "id, model, digest, mode, planned, started, ended, outcome, driver";
 const TASK: &str = "name, variable, part, parts, joins, key, made_of, cores, memory, walltime_ms, state, attempt, job, cause, started, \
                     ended, peak_rss, cpu_us";

@@ -174,7 +174,7 @@ fn a_job_leaves_its_result_and_what_it_took() {
     assert!(manifest.usage.peak_rss > 1 << 20 && manifest.usage.user_us + manifest.usage.system_us > 0, "{manifest:?}");
     assert_eq!(manifest.host, host());
     assert_eq!(ran.stderr(), "");
-    assert_eq!(fs::read_dir(ran.directory.path()).expect("readable").count(), 1);
+    assert_eq!(fs::read_dir(ran.directory.path()).expect("readable").count(), 2);
 }
 
 #[test]

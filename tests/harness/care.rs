@@ -15,7 +15,7 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 20] = [
+    let tests: [(&str, Test); 21] = [
         ("a run is cancelled", cancelled_run),
         ("one job of a run is cancelled", cancelled_job),
         ("what a killed driver left is cancelled", cancelled_orphan),
@@ -36,6 +36,7 @@ pub fn trials() -> Vec<Trial> {
         ("a disk that is full", full_disk),
         ("a store of the first layout is brought up to date", first_layout),
         ("all files are private", private),
+        ("what many jobs share is written once", shared),
     ];
     tests.into_iter().map(|(name, test)| Trial::test(format!("care: {name}"), test)).collect()
 }
@@ -363,4 +364,27 @@ fn private() -> Result<(), Failed> {
     workflow(&place).prints("(m: 2, 4, 6)\n")?;
     let open = open_to_others(&store(&place));
     expect(open.is_empty() && attempts(&store(&place)).len() == 3, open)
+}
+
+/// The text of the program, and a value that all jobs read; texts that no job stands in any more are removed.
+fn shared() -> Result<(), Failed> {
+    use std::os::unix::fs::MetadataExt;
+    let note = "# words that stand nowhere else\n";
+    let place = place(&format!("{note}s = (v: 1, 2, 3)\nn = 5\nm = map((x: n*x), s) in 3 chunks on 1 core\nprint(m)\n"));
+    workflow(&place).prints("(m: 5, 10, 15)\n")?;
+    let texts = || fs::read_dir(store(&place).join("jobs/texts")).map_or(0, Iterator::count);
+    expect(texts() == 1, texts())?;
+    for task in files(&place, "task.json") {
+        expect(!fs::read_to_string(&task)?.contains("words that stand nowhere else"), task)?;
+    }
+    let shared = attempts(&store(&place)).into_iter().map(|attempt| attempt.join("../inputs/001-n.json"));
+    let nodes: std::collections::BTreeSet<u64> = shared.flat_map(fs::metadata).map(|file| file.ino()).collect();
+    expect(nodes.len() == 1, &nodes)?;
+    place.write("model.scl", two_jobs(1));
+    workflow(&place).prints("2 21\n")?;
+    expect(texts() == 2, texts())?;
+    place.run(&["gc", "--unreachable"]).prints_some(&["removed: 3 jobs", "left: 2 jobs"])?;
+    place.run(&["gc"]).prints_some(&["removed: 0 jobs"])?;
+    expect(texts() == 1, texts())?;
+    workflow(&place).ends(0, "2 21\n", &["2 kept"])
 }

@@ -59,11 +59,11 @@ fn states(status: &Value) -> Vec<(String, String)> {
 
 fn summary() -> Result<(), Failed> {
     let place = place("a = 1 + 1 for 1 [hour] on 1 core with 256 [MiB]\nprint(a)\n");
-    let says = ["jobs: 1 done, 0 failed, 0 kept\n", "core hours: 1.0000 asked, 0.000", "of 256 MiB asked, by `a`"];
+    let says = ["jobs: 1 done, 0 failed, 0 kept\n", "core hours: 1.00 asked, 0.00 used", "of 256 MiB asked, by `a`"];
     workflow(&place).ends(0, "2\n", &says)?;
     let again = workflow(&place);
     again.ends(0, "2\n", &["0 done, 0 failed, 1 kept"])?;
-    expect(!again.stderr.contains("core hours"), again)
+    expect(!again.stderr.contains("memory: at most"), again)
 }
 
 fn status() -> Result<(), Failed> {

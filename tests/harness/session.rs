@@ -147,7 +147,8 @@ fn jobs() -> Result<(), Failed> {
     let ran = piped(&place, &[], inputs)?;
     ran.ends(0, "2\n20\n22\n4\n", &["jobs: 2 done, 0 failed, 0 kept\n", "jobs: 1 done, 0 failed, 0 kept\n"])?;
     let jobs = |place: &Place| Ok::<usize, Failed>(std::fs::read_dir(place.path().join(".scl/jobs"))?.count());
-    if jobs(&place)? != 3 {
+    // of three jobs, and the texts of the inputs
+    if jobs(&place)? != 4 {
         return Err(format!("{} jobs", jobs(&place)?).into());
     }
     // another session finds them
