@@ -21,7 +21,7 @@
 
 pub use attempt::{Attempt, Description, InputFile, Keeping, Outline};
 pub use digest::{Digest, NotADigest};
-pub use directory::{Job, quote, running};
+pub use directory::{Job, Kept, quote, running};
 pub use files::{FileError, VERSION, host};
 pub use holder::{Holder, Life};
 pub use key::{FileDigest, InputDigest, Parts, key};

@@ -24,6 +24,15 @@ pub struct Job {
     key: Digest,
 }
 
+/// What is kept of a task.
+#[derive(Debug)]
+pub struct Kept {
+    /// The value, and the attempt that it is of.
+    pub found: Option<(Attempt, Value)>,
+    /// What is wrong with later attempts that succeeded, or may have.
+    pub damaged: Vec<FileError>,
+}
+
 impl Job {
     /// Where a task of this key is, or would be.
     pub fn at(jobs: &Path, key: Digest) -> Self {
@@ -117,8 +126,8 @@ impl Job {
         Ok(None)
     }
 
-    /// The value of the latest attempt whose result is there as it was written; and what is wrong with later ones.
-    pub fn kept(&self) -> Result<(Option<(Attempt, Value)>, Vec<FileError>), FileError> {
+    /// The value of the latest attempt whose result is there as it was written.
+    pub fn kept(&self) -> Result<Kept, FileError> {
         let mut damaged = Vec::new();
         for attempt in self.attempts()?.into_iter().rev() {
             let value = match attempt.manifest() {
@@ -127,11 +136,11 @@ impl Job {
                 Err(error) => Err(error),
             };
             match value {
-                Ok(value) => return Ok((Some((attempt, value)), damaged)),
+                Ok(value) => return Ok(Kept { found: Some((attempt, value)), damaged }),
                 Err(error) => damaged.push(error),
             }
         }
-        Ok((None, damaged))
+        Ok(Kept { found: None, damaged })
     }
 
     /// Begins the next attempt: its directory with the task and the statement in it.

@@ -18,7 +18,7 @@ use crate::batch::{BatchId, JobSpec, JobState, SubmitError, judge};
 use crate::diagnostic::{Diagnostic, Fault};
 use crate::graph::{TaskId, TaskKind};
 use crate::job::{
-    self, Attempt, Cause, Description, Digest, FileError, Holder, InputDigest, Job, Life, Manifest, Outcome, Parts, Text, Written,
+    self, Attempt, Cause, Description, Digest, FileError, Holder, InputDigest, Job, Kept, Life, Manifest, Outcome, Parts, Text, Written,
 };
 use crate::model::{ExprKind, VarId};
 use crate::resources::Request;
@@ -207,7 +207,7 @@ impl<'b> Jobs<'b> {
         let found = if reusable { self.adopt(key, &prepared)? } else { None };
         // a job that was left behind may have ended between the two looks
         let again = reusable && found.is_none();
-        if let (Some(kept), _) = if again { Job::at(&self.batch.settings.jobs, key).kept()? } else { (None, Vec::new()) } {
+        if let Some(kept) = if again { Job::at(&self.batch.settings.jobs, key).kept()?.found } else { None } {
             return Ok(Some(self.take_kept(task, &prepared, kept)));
         }
         let order = Order { prepared, tasks: vec![waiter], failed: Vec::new(), unwanted: false };
@@ -249,7 +249,7 @@ impl<'b> Jobs<'b> {
 
     /// What is damaged is no result, but the user should know.
     fn kept(&mut self, key: Digest, prepared: &Prepared) -> Result<Option<(Attempt, Value)>, FileError> {
-        let (found, damaged) = Job::at(&self.batch.settings.jobs, key).kept()?;
+        let Kept { found, damaged } = Job::at(&self.batch.settings.jobs, key).kept()?;
         let variable = &self.program.model.variables[prepared.variable.index()];
         let becomes = if found.is_some() { "an earlier one is used" } else { "it is computed anew" };
         let warning = |error| damaged_result(&prepared.task.name, &error, becomes, variable.name_span);
