@@ -17,9 +17,11 @@ use nix::unistd::Pid;
 
 use crate::binary::Place;
 
+type Test = fn() -> Result<(), Failed>;
+
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, fn() -> Result<(), Failed>); 5] = [
+    let tests: [(&str, Test); 5] = [
         ("a driver killed at any step", driver_at_each_point),
         ("jobs killed at any step", jobs_at_each_point),
         ("a driver killed at any moment", driver_at_random),
