@@ -70,7 +70,7 @@ impl fmt::Display for Totals {
         let amount = |milliseconds: u128| milliseconds as f64 / length;
         write!(out, "core {unit}: ")?;
         self.asked.map_or(Ok(()), |asked| write!(out, "{:.2} asked, ", amount(asked)))?;
-        write!(out, "{:.2} used, {:.2} of them computing", amount(self.taken), amount(self.computing / 1000))?;
+        write!(out, "{:.2} used, {:.2} of processor time", amount(self.taken), amount(self.computing / 1000))?;
         let Some(peak) = &self.peak else { return Ok(()) };
         write!(out, "\nmemory: at most {} MiB", peak.used.div_ceil(1 << 20))?;
         match peak.asked {
@@ -103,7 +103,7 @@ mod tests {
     fn short_jobs_are_told_in_seconds() {
         let mut totals = Totals::default();
         totals.add(&"a".into(), &request(2, None, None), &manifest(3, 1, 500_000));
-        let text = "core seconds: 6.00 used, 0.50 of them computing\nmemory: at most 1 MiB, by `a`, which asked for none";
+        let text = "core seconds: 6.00 used, 0.50 of processor time\nmemory: at most 1 MiB, by `a`, which asked for none";
         assert_eq!(totals.to_string(), text);
     }
 
@@ -113,7 +113,7 @@ mod tests {
         assert!(totals.is_empty());
         totals.add(&"a".into(), &request(2, Some(1 << 30), Some(3)), &manifest(3600, 200 << 20, 3_600_000_000));
         totals.add(&"b".into(), &request(1, Some(100 << 20), Some(1)), &manifest(1800, 90 << 20, 0));
-        let text = "core hours: 7.00 asked, 2.50 used, 1.00 of them computing\nmemory: at most 90 MiB of 100 MiB asked, by `b`";
+        let text = "core hours: 7.00 asked, 2.50 used, 1.00 of processor time\nmemory: at most 90 MiB of 100 MiB asked, by `b`";
         assert_eq!(totals.to_string(), text);
         totals.add(&"c".into(), &request(1, None, None), &manifest(0, 500 << 20, 0));
         assert!(totals.to_string().starts_with("core hours: 2.50 used"), "who asks for no time asks for any: {totals}");
