@@ -118,7 +118,7 @@ impl Checker<'_> {
     /// Says that dimensions do not fit, which matters only where something is computed.
     fn say_of_dimensions(&mut self, fault: Diagnostic) {
         match &self.unneeded {
-            _ if self.never > 0 => return,
+            _ if self.never > 0 => {}
             Some(name) => drop(self.say(faults::dimensions::unneeded(fault, name))),
             None => drop(self.say(fault)),
         }
