@@ -110,13 +110,14 @@ impl Store {
     /// The version of its layout; nothing if it is not there.
     fn format(&self) -> Result<Option<u32>, FileError> {
         let path = self.mark_path();
-        let Some(bytes) = files::read_if_there(&path)? else { return Ok(None) };
+        // a machine that lost its power may leave the name without the bytes
+        let Some(bytes) = files::read_if_there(&path)?.filter(|bytes| !bytes.is_empty()) else { return Ok(None) };
         files::from_json_up_to::<Mark>(&path, &bytes, FORMAT).map(|(format, _)| Some(format))
     }
 
     fn mark(&self) -> Result<(), FileError> {
         let (path, purpose) = (self.mark_path(), "results of scl, by what they are results of".to_owned());
-        files::write(&path, &files::to_json(&path, FORMAT, &Mark { purpose })?)
+        files::write_durably(&path, &files::to_json(&path, FORMAT, &Mark { purpose })?)
     }
 
     fn mark_path(&self) -> PathBuf {

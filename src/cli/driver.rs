@@ -119,7 +119,11 @@ pub(super) fn unusable(error: &FileError) -> Fault {
             Fault::new("E0720", message).help("use the newer scl, or another directory with `--store`")
         }
         error => {
-            Fault::new("E0703", format!("the store cannot be used: {error}")).help("choose a directory that can be written with `--store`")
+            let help = match error {
+                FileError::Damaged { .. } => "remove this file: it is made anew, and what jobs have computed is not in it",
+                _ => "choose a directory that can be written with `--store`",
+            };
+            Fault::new("E0703", format!("the store cannot be used: {error}")).help(help)
         }
     }
 }

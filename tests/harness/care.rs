@@ -15,7 +15,7 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 21] = [
+    let tests: [(&str, Test); 22] = [
         ("a run is cancelled", cancelled_run),
         ("one job of a run is cancelled", cancelled_job),
         ("what a killed driver left is cancelled", cancelled_orphan),
@@ -30,6 +30,7 @@ pub fn trials() -> Vec<Trial> {
         ("a manifest that was truncated is no evidence", damaged_manifest),
         ("a damaged index is made anew", damaged_index),
         ("a newer store is refused", newer_store),
+        ("a store whose mark was lost is used", lost_mark),
         ("a directory of a job that is removed while it runs", removed_job),
         ("a store that is removed while it is used", removed_store),
         ("a store that can only be read", read_only_store),
@@ -231,6 +232,19 @@ fn newer_store() -> Result<(), Failed> {
         place.run(command).is_refused(&["E0720"])?;
     }
     expect(fs::read_to_string(&mark)?.contains("77"), "it is left alone")
+}
+
+/// As after a loss of power, and by another hand.
+fn lost_mark() -> Result<(), Failed> {
+    let place = place(&two_jobs(1));
+    workflow(&place);
+    let mark = store(&place).join("store.json");
+    fs::write(&mark, "")?;
+    workflow(&place).ends(0, "2 21\n", &["2 kept"])?;
+    fs::write(&mark, "{")?;
+    workflow(&place).ends(1, "", &["error[E0703]", "store.json", "remove this file"])?;
+    fs::remove_file(&mark)?;
+    workflow(&place).ends(0, "2 21\n", &["2 kept"])
 }
 
 /// The job cannot leave its result, and the driver neither hangs nor breaks.
