@@ -15,7 +15,7 @@
 //! jobs/texts/<digest>             texts of programs, for messages, each once for all jobs
 //! ```
 //!
-//! The directory is named by the task's [`key`], which depends on what is computed and on nothing else. What may differ between
+//! The directory is named by the task's [`key()`], which depends on what is computed and on nothing else. What may differ between
 //! two runs that ask for the same value (places in the text, request, version of the program) belongs to the attempt, and no
 //! attempt is ever overwritten. The manifest is the evidence: an attempt without one is not over, or died.
 
