@@ -164,12 +164,7 @@ impl<'b> Jobs<'b> {
             match self.take(task, prepared, &mut pending) {
                 Ok(None) => {}
                 Ok(Some(done)) => settled.push((task, done)),
-                Err(error) => {
-                    self.counts.failed += 1;
-                    let cause = Cause::NeverStarted { reason: error.to_string() };
-                    self.record(task, State::Ended(End { cause: Some(cause), times: None, usage: None }));
-                    settled.push((task, self.store_fault(&error, variable)));
-                }
+                Err(error) => settled.extend(self.unusable(&[(task, variable)], &error)),
             }
         }
         settled.extend(self.send(pending));
@@ -395,22 +390,15 @@ impl<'b> Jobs<'b> {
             if stopping || order.unwanted {
                 self.counts.cancelled += 1;
                 self.record_end(&order.tasks, Some(&Cause::Cancelled), None);
-            }
-            if order.unwanted && !stopping {
-                let failed = |(task, id): &(TaskId, VarId)| {
-                    let span = self.program.model.variables[id.index()].name_span;
-                    (*task, Done::Failed(vec![job_failed(&name, &Cause::Cancelled, span)]))
-                };
-                settled.extend(order.tasks.iter().map(failed));
+                // that the user ended the run is said once, of all
+                let said = |id: &VarId| (!stopping).then(|| job_failed(&name, &Cause::Cancelled, self.name_span(*id)));
+                settled.extend(order.tasks.iter().map(|(task, id)| (*task, Done::Failed(said(id).into_iter().collect()))));
                 continue;
             }
             let digests: Vec<_> = order.prepared.inputs.iter().map(InputDigest::of).collect();
-            let begun = if stopping { None } else { Some(self.begin(key, &order.prepared, &digests)) };
-            let failed = |done: &dyn Fn(VarId) -> Done| order.tasks.iter().map(|(task, id)| (*task, done(*id))).collect::<Vec<_>>();
-            match begun {
-                Some(Ok(spec)) => pending.add(spec, order),
-                Some(Err(error)) => settled.extend(failed(&|id| self.store_fault(&error, id))),
-                None => settled.extend(failed(&|_| Done::Failed(Vec::new()))),
+            match self.begin(key, &order.prepared, &digests) {
+                Ok(spec) => pending.add(spec, order),
+                Err(error) => settled.extend(self.unusable(&order.tasks, &error)),
             }
         }
         settled.extend(self.send(pending));
@@ -557,10 +545,19 @@ impl<'b> Jobs<'b> {
         }]
     }
 
-    fn store_fault(&self, error: &FileError, id: VarId) -> Done {
-        let span = self.program.model.variables[id.index()].name_span;
-        let fault = Diagnostic::error("E0702", format!("the job's directory cannot be used: {error}"), span);
-        Done::Failed(vec![fault.help("choose a directory that can be written with `--store`")])
+    /// The failure of a job that has no directory.
+    fn unusable(&mut self, tasks: &[(TaskId, VarId)], error: &FileError) -> Vec<(TaskId, Done)> {
+        self.counts.failed += 1;
+        self.record_end(tasks, Some(&Cause::NeverStarted { reason: error.to_string() }), None);
+        let failed = |(task, id): &(TaskId, VarId)| {
+            let fault = Diagnostic::error("E0702", format!("the job's directory cannot be used: {error}"), self.name_span(*id));
+            (*task, Done::Failed(vec![fault.help("choose a directory that can be written with `--store`")]))
+        };
+        tasks.iter().map(failed).collect()
+    }
+
+    fn name_span(&self, id: VarId) -> Span {
+        self.program.model.variables[id.index()].name_span
     }
 
     fn refused(&self, id: VarId, fault: &Fault) -> Diagnostic {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::job::Job;
+use crate::store::{self, Recorder, State, Wishes};
 
 const KILLED: Cause = Cause::Signal { signal: 9 };
 
@@ -117,4 +118,53 @@ fn what_is_refused_for_now_is_submitted_again() {
     let tried = tried_on(busy(2), "a = 2 + 3 on 1 core\nprint(a)", retries(1), 0);
     assert_eq!((tried.summary.jobs_failed, tried.begun), (1, 0));
     assert!(tried.summary.diagnostics[0].message.contains("the queue is full"), "{:?}", tried.summary.diagnostics);
+}
+
+/// Makes the directory of jobs a file as soon as a job waits for its next try.
+struct Wrecker<'a>(&'a Path);
+
+impl Watcher for Wrecker<'_> {
+    fn note(&mut self, event: &Event) {
+        if matches!(event.kind, EventKind::Retried { .. }) {
+            std::fs::remove_dir_all(self.0).expect("removable");
+            std::fs::write(self.0, "").expect("writable");
+        }
+    }
+
+    fn wants_progress(&self) -> bool {
+        false
+    }
+
+    fn look(&mut self, _: &Progress) {}
+}
+
+/// How tasks ended.
+#[derive(Default)]
+struct Ends(Vec<Option<Cause>>);
+
+impl Recorder for Ends {
+    fn note(&mut self, event: store::Event) {
+        if let store::Event::State { state, .. } = event
+            && let State::Ended(end) = *state
+        {
+            self.0.push(end.cause);
+        }
+    }
+
+    fn wishes(&mut self) -> Wishes {
+        Wishes::default()
+    }
+}
+
+#[test]
+fn a_next_try_without_a_directory_is_a_failure_that_is_counted_and_recorded() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let jobs = directory.path().join("jobs");
+    let mut system = InTurn { deaths: [KILLED].into(), ..InTurn::default() };
+    let (interrupted, mut ends) = (AtomicBool::new(false), Ends::default());
+    let settings = JobSettings { jobs: jobs.clone(), fresh: false, retries: retries(1), only_look: false };
+    let batch = Batch { system: &mut system, settings, interrupted: &interrupted, watcher: &mut Wrecker(&jobs), recorder: &mut ends };
+    let (_, summary) = lines(&compile("a = 2 + 3 on 1 core\nprint(a)"), 2, Some(batch));
+    assert_eq!((summary.jobs_failed, summary.diagnostics[0].code.as_str()), (1, "E0702"), "{:?}", summary.diagnostics);
+    assert!(matches!(ends.0.as_slice(), [Some(KILLED), Some(Cause::NeverStarted { .. })]), "{:?}", ends.0);
 }
