@@ -13,6 +13,7 @@
 //! Where the first line has semicolons but no commas, semicolons separate.
 
 use std::borrow::Cow;
+use std::io::Read;
 use std::sync::Arc;
 
 use csv::{ReaderBuilder, StringRecord, Trim, WriterBuilder};
@@ -44,7 +45,8 @@ pub fn read(text: &str, delimiter: u8, kind: LoadKind) -> Result<Value, Fault> {
         .comment(Some(b'#'))
         .trim(Trim::All)
         .delimiter(delimiter)
-        .from_reader(text.as_bytes());
+        // a comment that the end of the file ends would be a record
+        .from_reader(text.as_bytes().chain(&b"\n"[..]));
     let records: Vec<StringRecord> = reader.records().collect::<Result<_, _>>().map_err(fault::separated)?;
     let Some((head, rows)) = records.split_first() else { return Err(fault::no_columns()) };
     if let Some(row) = rows.iter().find(|row| row.len() != head.len()) {
@@ -109,20 +111,18 @@ fn open_quote(text: &str, delimiter: u8) -> Option<usize> {
     opened
 }
 
-/// In a file of one column an empty line is an empty cell, though not after the last one.
+/// In a file of one column an empty line is an empty cell, though not after the last row.
 fn with_empty_cells(text: &str, delimiter: u8) -> Cow<'_, str> {
     let begin = head(text);
     if begin.is_empty() || begin.as_bytes().contains(&delimiter) || text.contains('"') {
         return Cow::Borrowed(text);
     }
-    let body = text.trim_end();
-    let mut head_is_past = false;
-    let lines = body.lines().map(|line| {
-        let is_empty = head_is_past && line.trim().is_empty();
-        head_is_past |= line == begin;
-        if is_empty { "\"\"" } else { line }
-    });
-    Cow::Owned(lines.collect::<Vec<_>>().join("\n"))
+    let lines: Vec<&str> = text.lines().collect();
+    let is_row = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
+    let (first, last) = (lines.iter().position(is_row), lines.iter().rposition(is_row));
+    let rows = first.unwrap_or(0)..last.unwrap_or(0);
+    let cell = |(index, line): (usize, _)| if rows.contains(&index) && str::trim(line).is_empty() { "\"\"" } else { line };
+    Cow::Owned(lines.into_iter().enumerate().map(cell).collect::<Vec<_>>().join("\n"))
 }
 
 fn line(record: &StringRecord) -> u64 {

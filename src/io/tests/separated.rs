@@ -30,6 +30,8 @@ fn columns_have_names_units_and_types() {
         ("a,b\r\n1,2\r\n", "((a: 1), (b: 2))"),
         ("a,b\n", "((a:), (b:))"),
         ("# c\nx\n1\n\n3\n\n\n", "((x: 1, null, 3))"),
+        ("a,b\n1,2\n# the end", "((a: 1), (b: 2))"),
+        ("x\n\n1\n# c\n\n# d\n3\n\n# the end\n", "((x: null, 1, null, 3))"),
         ("x\n\"a\n\nb\"\nc\n", "((x: 'a\n\nb', 'c'))"),
         ("\"a, b\";c\n1;2\n", "(('a, b': 1), (c: 2))"),
         ("a,b\n5\" pipe,\"say \"\"so\"\"\"\n", "((a: '5\" pipe'), (b: 'say \"so\"'))"),
