@@ -124,6 +124,15 @@ pub enum Output {
 }
 
 impl Output {
+    /// What it computes.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        let (parameters, place) = match self {
+            Output::Print { parameters, .. } | Output::View { parameters, .. } => (parameters.as_slice(), None),
+            Output::Export { place, .. } => (Default::default(), Some(place)),
+        };
+        parameters.iter().map(|parameter| &parameter.expr).chain(place)
+    }
+
     /// The statement.
     pub fn span(&self) -> Span {
         match self {

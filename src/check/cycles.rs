@@ -42,10 +42,7 @@ pub fn order(model: &Model) -> (Option<Vec<Node>>, Vec<Diagnostic>) {
 
 /// The variables and functions that are computed, or that what is computed needs, directly or not.
 pub fn needed(model: &Model, extent: Extent) -> HashSet<Node> {
-    let outputs = model.outputs.iter().flat_map(|output| match output {
-        Output::Print { parameters, .. } | Output::View { parameters, .. } => parameters.iter().map(|parameter| &parameter.expr).collect(),
-        Output::Export { place, .. } => vec![place],
-    });
+    let outputs = model.outputs.iter().flat_map(Output::exprs);
     let mut stack: Vec<Node> = outputs.flat_map(references).map(|(node, _)| node).collect();
     let is_computed = |span: Span| match extent {
         Extent::Outputs => false,

@@ -30,13 +30,5 @@ pub(super) fn lint(ast: &Ast, names: &Names, model: &Model, extent: Extent, said
 fn exprs(model: &Model) -> impl Iterator<Item = &Expr> {
     let variables = model.variables.iter().map(|variable| &variable.expr);
     let functions = model.functions.iter().map(|function| &function.body);
-    variables.chain(functions).chain(model.outputs.iter().flat_map(printed))
-}
-
-/// What an output needs.
-fn printed(output: &Output) -> Vec<&Expr> {
-    match output {
-        Output::Print { parameters, .. } | Output::View { parameters, .. } => parameters.iter().map(|parameter| &parameter.expr).collect(),
-        Output::Export { place, .. } => vec![place],
-    }
+    variables.chain(functions).chain(model.outputs.iter().flat_map(Output::exprs))
 }

@@ -117,11 +117,14 @@ impl Checker<'_> {
 
     /// Says that dimensions do not fit, which matters only where something is computed.
     fn say_of_dimensions(&mut self, fault: Diagnostic) {
-        match &self.unneeded {
-            _ if self.never > 0 => {}
-            Some(name) => drop(self.say(faults::dimensions::unneeded(fault, name))),
-            None => drop(self.say(fault)),
+        if self.never > 0 {
+            return;
         }
+        let fault = match &self.unneeded {
+            Some(name) => faults::dimensions::unneeded(fault, name),
+            None => fault,
+        };
+        self.say(fault);
     }
 
     fn node(&mut self, node: Node) {

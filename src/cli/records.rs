@@ -62,6 +62,16 @@ impl From<IndexError> for Refusal {
     }
 }
 
+/// What is known of the runs of a store; where the index could not be read, that is said.
+pub(super) fn records(store: &Store, reporting: &Reporting) -> Result<Records, Refusal> {
+    let (records, found) = Records::open(store)?;
+    match found {
+        Found::Index | Found::Directories => {}
+        Found::DirectoriesInstead(reason) => warn(reporting, unreadable_index(&reason)),
+    }
+    Ok(records)
+}
+
 impl Place {
     /// The store, which is there already.
     pub fn store(&self) -> Result<Store, Refusal> {
@@ -69,14 +79,9 @@ impl Place {
         Store::find(&root).map_err(|error| unusable(&error))?.ok_or_else(|| no_store(&root).into())
     }
 
-    /// What is known of its runs; where the index could not be read, that is said.
+    /// What is known of its runs.
     pub fn records(&self, store: &Store) -> Result<Records, Refusal> {
-        let (records, found) = Records::open(store)?;
-        match found {
-            Found::Index | Found::Directories => {}
-            Found::DirectoriesInstead(reason) => warn(&self.reporting, unreadable_index(&reason)),
-        }
-        Ok(records)
+        records(store, &self.reporting)
     }
 
     /// The program to which runs are restricted.

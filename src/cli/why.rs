@@ -9,13 +9,13 @@ use std::thread;
 use serde_json::{Value, json};
 
 use super::driver::{model_name, store_of, unusable};
-use super::records::{Answer, Refusal, answer, no_such_task, unreadable_index, warn};
+use super::records::{Answer, Refusal, answer, no_such_task, records};
 use super::{Checked, Input, extent, finish};
 use crate::graph::{Options, TaskGraph};
 use crate::io::Files;
 use crate::model::Model;
 use crate::run::{self, Looked, Program};
-use crate::store::{Entry, Found, Records, State, Store, Task};
+use crate::store::{Entry, Records, State, Store, Task};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -63,12 +63,7 @@ fn program(model: &Arc<Model>, checked: &Checked, all: bool) -> Program {
 fn explain(arguments: &Arguments, program: &Program, checked: &mut Checked) -> Result<Answer, Refusal> {
     let root = store_of(arguments.store.as_deref(), Some(&arguments.input.file));
     let store = Store::find(&root).map_err(|error| unusable(&error))?;
-    let records = store.as_ref().map(Records::open).transpose()?.map(|(records, found)| {
-        if let Found::DirectoriesInstead(reason) = found {
-            warn(&arguments.input.reporting, unreadable_index(&reason));
-        }
-        records
-    });
+    let records = store.as_ref().map(|store| records(store, &arguments.input.reporting)).transpose()?;
     let jobs = store.as_ref().map_or_else(|| root.join("jobs"), |store| store.jobs().to_owned());
     let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let (looked, diagnostics) = run::look(program, threads, &jobs);

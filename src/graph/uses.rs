@@ -41,14 +41,7 @@ impl<'m> Uses<'m> {
 
     /// The variables that a statement uses, sorted, each once.
     pub fn of_output(&mut self, output: &Output) -> Vec<(VarId, Need)> {
-        let mut found = Vec::new();
-        match output {
-            Output::Print { parameters, .. } | Output::View { parameters, .. } => {
-                parameters.iter().for_each(|parameter| found.extend(self.of(&parameter.expr)));
-            }
-            Output::Export { place, .. } => found = self.of(place),
-        }
-        sorted(found)
+        sorted(output.exprs().flat_map(|expr| self.of(expr)).collect())
     }
 
     fn of_function(&mut self, id: FunctionId) -> FunctionUses {

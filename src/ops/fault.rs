@@ -27,13 +27,18 @@ pub fn conversion(error: &UnitError) -> Fault {
     let fault = Fault::new("E0423", message);
     match error {
         UnitError::Dimension { from, to } if from.is_none() != to.is_none() => {
-            let unit = if from.is_none() { to } else { from };
-            if let Some(difference) = unit.affine() {
-                return fault.help(format!("write the number with its unit, `25 [{unit}]`, or `25 [{difference}]` for a difference"));
-            }
-            fault.help(format!("multiply by `1 [{unit}]` to give a plain number the unit, or divide by it to take the unit off"))
+            fault.help(plain_number(*if from.is_none() { to } else { from }))
         }
         _ => fault,
+    }
+}
+
+/// How a plain number gets a unit, or loses it.
+pub fn plain_number(unit: Unit) -> String {
+    match unit.affine() {
+        // a product would count from absolute zero
+        Some(difference) => format!("write the number with its unit, `25 [{unit}]`, or `25 [{difference}]` for a difference"),
+        None => format!("multiply by `1 [{unit}]` to give a plain number the unit, or divide by it to take the unit off"),
     }
 }
 

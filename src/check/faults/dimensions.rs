@@ -2,6 +2,7 @@
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::model::{Comparison, SumOp};
+use crate::ops::fault::plain_number;
 use crate::source::Span;
 use crate::units::Unit;
 
@@ -90,8 +91,8 @@ fn two_sides(code: &str, message: String, left: Side, right: Side) -> Diagnostic
     let fault = Diagnostic::error(code, message, right.span).here(found(right)).label(left.span, found(left));
     let fault = with_origin(with_origin(fault, left), right);
     match (left.unit.is_none(), right.unit.is_none()) {
-        (true, false) => fault.help(plain(right.unit)),
-        (false, true) => fault.help(plain(left.unit)),
+        (true, false) => fault.help(plain_number(right.unit)),
+        (false, true) => fault.help(plain_number(left.unit)),
         _ => fault,
     }
 }
@@ -100,14 +101,6 @@ fn with_origin(fault: Diagnostic, side: Side) -> Diagnostic {
     let within = side.origin.file == side.span.file && side.span.start <= side.origin.start && side.origin.end <= side.span.end;
     let is_known = within || fault.labels.iter().any(|label| label.span == side.origin);
     if is_known { fault } else { fault.label(side.origin, format!("{} comes from here", spoken_origin(side.unit))) }
-}
-
-fn plain(unit: Unit) -> String {
-    match unit.affine() {
-        // a product would count from absolute zero
-        Some(difference) => format!("write the number with its unit, `25 [{unit}]`, or `25 [{difference}]` for a difference"),
-        None => format!("multiply by `1 [{unit}]` to give a plain number the unit, or divide by it to take the unit off"),
-    }
 }
 
 fn divide(unit: Unit) -> String {

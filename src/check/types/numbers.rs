@@ -2,7 +2,7 @@
 
 use super::{Checker, Scope};
 use crate::check::faults;
-use crate::check::faults::dimensions::{self as faults_of_dimensions, Side};
+use crate::check::faults::dimensions::Side;
 use crate::model::{Comparison, Expr, ExprKind, NumberType, ProductOp, SumOp, Type, UnitType};
 use crate::ops;
 use crate::source::Span;
@@ -41,7 +41,7 @@ impl Checker<'_> {
             return;
         }
         if let Some(sides) = self.conflict((total.giver, &total.ty), (term, ty), scope) {
-            self.say_of_dimensions(faults_of_dimensions::sum(op, sides));
+            self.say_of_dimensions(faults::dimensions::sum(op, sides));
             total.is_sound = false;
             total.ty = add(&total.ty, ty).with_unit(UnitType::Any);
             return;
@@ -75,7 +75,7 @@ impl Checker<'_> {
         let exponent_ty = self.number(exponent, &ty, "`**`");
         if let Some((_, unit)) = UnitType::NONE.conflict(exponent_ty.unit()) {
             let side = self.side(exponent, unit, scope);
-            self.say_of_dimensions(faults_of_dimensions::exponent(side));
+            self.say_of_dimensions(faults::dimensions::exponent(side));
         }
         let value = constant(exponent);
         let unit = match value {
@@ -108,14 +108,14 @@ impl Checker<'_> {
             self.say(faults::comparison_mismatch(span, (left.span, &left_ty), (right.span, &right_ty)));
         } else if op.is_equality() {
             if let Some(sides) = self.conflict((left, &left_ty), (right, &right_ty), scope) {
-                self.say(faults_of_dimensions::equality(op, sides));
+                self.say(faults::dimensions::equality(op, sides));
             }
         } else {
             let unordered = |ty: &&Type| matches!(ty, Type::Bool | Type::Str | Type::Number { kind: NumberType::Complex, .. });
             if let Some(ty) = [&left_ty, &right_ty].into_iter().find(unordered) {
                 self.say(faults::comparison_order(span, op, ty));
             } else if let Some(sides) = self.conflict((left, &left_ty), (right, &right_ty), scope) {
-                self.say_of_dimensions(faults_of_dimensions::comparison(op, sides));
+                self.say_of_dimensions(faults::dimensions::comparison(op, sides));
             }
         }
         Type::Bool
