@@ -12,6 +12,7 @@ use crate::job::{Attempt, Cause, Digest, FileError, Manifest, Outcome};
 use crate::resources::Request;
 
 pub mod local;
+pub mod slurm;
 
 /// The environment variable with the CPUs that a process is to keep to: `0,1,4`.
 pub const CPUS: &str = "SCL_CPUS";

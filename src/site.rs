@@ -1,20 +1,48 @@
 //! Site configuration: what holds for a machine, a user or a project, whatever the program.
 //!
 //! ```toml
+//! system = "slurm"                # where jobs run: "local" or "slurm"; by default Slurm where there is one, otherwise this machine
+//!
 //! [retries]                       # how often a job is tried again, by why it failed
 //! signal = 2                      # killed from outside
-//! node_failure = 3
-//! preempted = 3
+//! node_failure = 20               # these two are no fault of the job, and tried again by default
+//! preempted = 20
 //! never_started = 1
 //! unknown = 1                     # it left no word of how it ended
 //! out_of_memory = 0
 //! walltime = 0
 //! pause_seconds = 1               # before the first retry; each pause is twice as long as the one before,
 //! longest_pause_seconds = 300     # but no longer than this
+//!
+//! [slurm]
+//! cluster = "bigiron"             # for people
+//! account = "chem"                # whom jobs are charged to
+//! memory = "per_core"             # how memory is asked for: "per_core", "per_node" or "none"
+//! largest_array = 1000            # the largest index of a job array
+//! most_jobs = 5000                # no more jobs than these are in the queues at a time
+//! unknown_after_minutes = 10      # a job that no query knows, and that left no word, counts as lost after this time
+//! program = "/shared/bin/scl"     # on the nodes; by default the path of the program that submits
+//! directory = "/scratch/me"       # where jobs run; by default the directory in which `scl` was called
+//! modules = ["gcc/13"]            # loaded first,
+//! environment = { OMP_PLACES = "cores" }      # set after that,
+//! setup = ["ulimit -c 0"]         # and lines of bash that are run after that
+//!
+//! [[slurm.queue]]                 # the first queue that a job fits into is taken
+//! name = "short"
+//! nodes = [{ count = 2, cores = 64, memory_mib = 256000, threads_per_core = 2 }]
+//! longest_minutes = 60            # the longest walltime
+//! usual_minutes = 10              # the walltime of a job that asks for none
+//! usual_memory_mib = 2000         # memory per core of a job that asks for none
+//! most_memory_mib = 8000          # the most memory per core
+//! account = "chem-short"          # in place of the one above
+//! qos = "normal"
+//! constraint = "haswell"
+//! reservation = "course"
+//! gres = "gpu:1"
 //! ```
 //!
-//! Every file may leave out what it has nothing to say about; of several files the more special one counts. What is not known is an
-//! error, for a misspelt key would have no effect.
+//! Every file may leave out what it has nothing to say about; of several files the more special one counts, key by key, and queue by
+//! queue for those of one name. What is not known is an error, for a misspelt key would have no effect.
 
 use std::ffi::OsString;
 use std::io;
@@ -23,16 +51,33 @@ use std::path::{Path, PathBuf};
 use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, SourceMap, Span};
 
+pub use call::{Reply, call};
+pub use cluster::{Cluster, MemoryStyle, Misfit, Node, Queue, memory_mib};
 pub use retries::Retries;
 
+mod call;
+mod cluster;
 mod read;
 mod retries;
+
+/// Where jobs run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum System {
+    /// On this machine.
+    Local,
+    /// As jobs of Slurm.
+    Slurm,
+}
 
 /// What all files together say.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Site {
+    /// Where jobs run, if they say so.
+    pub system: Option<System>,
     /// Which failed jobs are tried again.
     pub retries: Retries,
+    /// The cluster, if they say something of one.
+    pub slurm: Option<Cluster>,
 }
 
 /// Where a file may be.

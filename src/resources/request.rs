@@ -102,6 +102,12 @@ impl Request {
         Request { cores, memory_per_core: self.memory_per_core.map(limit), walltime: self.walltime }
     }
 
+    /// The same for no longer than that.
+    pub fn no_longer_than(&self, most: Duration) -> Request {
+        let most = Time::new::<nanosecond>(u64::try_from(most.as_nanos()).unwrap_or(u64::MAX).max(1));
+        Request { walltime: self.walltime.map(|time| if time > most { most } else { time }), ..self.clone() }
+    }
+
     /// Bytes for all cores together.
     pub fn memory_bytes(&self) -> Option<u64> {
         self.memory_per_core.map(|memory| memory.get::<byte>() * u64::from(self.cores.get()))

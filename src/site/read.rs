@@ -1,15 +1,18 @@
 //! One site file, as text.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::time::Duration;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::Site;
 use super::retries::KINDS;
+use super::{Site, System};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::source::{FileId, Span};
+
+mod slurm;
 
 /// The longest pause that can be asked for.
 const LONGEST: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -46,16 +49,14 @@ impl Reader {
 
     fn top(&mut self, table: &DeTable, site: &mut Site) {
         for (key, value) in table {
-            match (&**key.get_ref(), value.get_ref()) {
-                ("retries", DeValue::Table(retries)) => self.retries(retries, site),
-                ("retries", other) => {
-                    let span = self.span(value.span());
-                    self.diagnostics.push(wrong_value("retries", "a table", &shown(other), span));
+            match &**key.get_ref() {
+                "retries" => self.table("retries", value).into_iter().for_each(|retries| self.retries(retries, site)),
+                "system" => site.system = self.one_of("system", value, &SYSTEMS).or(site.system),
+                "slurm" => {
+                    let cluster = site.slurm.get_or_insert_default();
+                    self.table("slurm", value).into_iter().for_each(|table| self.slurm(table, cluster));
                 }
-                (unknown, _) => {
-                    let span = self.span(key.span());
-                    self.diagnostics.push(unknown_key(unknown, "", &["retries"], span));
-                }
+                _ => self.unknown(key, "", &["retries", "slurm", "system"]),
             }
         }
     }
@@ -72,10 +73,36 @@ impl Reader {
                 site.retries.longest_pause = self.value(name, value, SECONDS, seconds).unwrap_or(site.retries.longest_pause);
             } else {
                 let known: Vec<_> = KINDS.iter().map(|(_, known, _)| *known).chain([PAUSE, LONGEST_PAUSE]).collect();
-                let span = self.span(key.span());
-                self.diagnostics.push(unknown_key(name, " in `[retries]`", &known, span));
+                self.unknown(key, " in `[retries]`", &known);
             }
         }
+    }
+
+    fn unknown(&mut self, key: &Spanned<Cow<str>>, place: &str, known: &[&str]) {
+        let span = self.span(key.span());
+        self.diagnostics.push(unknown_key(key.get_ref(), place, known, span));
+    }
+
+    fn table<'t>(&mut self, name: &str, value: &'t Spanned<DeValue>) -> Option<&'t DeTable<'t>> {
+        let table = value.get_ref().as_table();
+        self.wanted(name, "a table", value, table)
+    }
+
+    /// A text that stands for something.
+    fn one_of<T: Copy>(&mut self, name: &str, value: &Spanned<DeValue>, known: &[(&str, T)]) -> Option<T> {
+        let text = value.get_ref().as_str();
+        let found = known.iter().find(|(word, _)| text == Some(word)).map(|(_, meaning)| *meaning);
+        let words: Vec<_> = known.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+        self.wanted(name, &words.join(" or "), value, found)
+    }
+
+    /// What was found, or a diagnostic that it is not what is wanted.
+    fn wanted<T>(&mut self, name: &str, wanted: &str, value: &Spanned<DeValue>, found: Option<T>) -> Option<T> {
+        if found.is_none() {
+            let span = self.span(value.span());
+            self.diagnostics.push(wrong_value(name, wanted, &shown(value.get_ref()), span));
+        }
+        found
     }
 
     /// A number, if it is one and `parse` takes it.
@@ -85,14 +112,11 @@ impl Reader {
             DeValue::Float(number) => Some(number.as_str()),
             _ => None,
         };
-        let parsed = number.and_then(parse);
-        if parsed.is_none() {
-            let span = self.span(value.span());
-            self.diagnostics.push(wrong_value(name, wanted, &shown(value.get_ref()), span));
-        }
-        parsed
+        self.wanted(name, wanted, value, number.and_then(parse))
     }
 }
+
+const SYSTEMS: [(&str, System); 2] = [("local", System::Local), ("slurm", System::Slurm)];
 
 const SECONDS: &str = "a number of seconds, from 0 to a week";
 
@@ -105,7 +129,8 @@ fn shown(value: &DeValue) -> String {
     match value {
         DeValue::Integer(number) => number.to_string(),
         DeValue::Float(number) => number.to_string(),
-        DeValue::String(_) | DeValue::Boolean(_) | DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => {
+        DeValue::String(text) => format!("{text:?}"),
+        DeValue::Boolean(_) | DeValue::Datetime(_) | DeValue::Array(_) | DeValue::Table(_) => {
             format!("of type {}", value.type_str())
         }
     }

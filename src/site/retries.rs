@@ -20,8 +20,9 @@ pub(super) enum Kind {
 /// All kinds, each with its name in site files and whether it is meant when someone asks for retries without saying of what.
 pub(super) const KINDS: [(Kind, &str, bool); 7] = [
     (Kind::Signal, "signal", true),
-    (Kind::NodeFailure, "node_failure", true),
-    (Kind::Preempted, "preempted", true),
+    // these are not charged, see `BLAMELESS`
+    (Kind::NodeFailure, "node_failure", false),
+    (Kind::Preempted, "preempted", false),
     (Kind::NeverStarted, "never_started", true),
     (Kind::Unknown, "unknown", true),
     // these mostly happen again
@@ -29,7 +30,11 @@ pub(super) const KINDS: [(Kind, &str, bool); 7] = [
     (Kind::Walltime, "walltime", false),
 ];
 
-/// How often jobs are tried again, by cause. By default none is.
+/// How often what was no fault of the job is tried again unless someone says otherwise: a cluster that loses every node that it is given
+/// will not be healed by more.
+const BLAMELESS: u32 = 20;
+
+/// How often jobs are tried again, by cause. By default none is, but for those whose machine failed or that made room for others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Retries {
     pub(super) counts: BTreeMap<Kind, u32>,
@@ -45,8 +50,8 @@ impl Default for Retries {
 }
 
 impl Retries {
-    /// The same with so many retries of each cause that another try may well cure: a signal from outside, a node that fails, a job that
-    /// makes room for another, one that does not start, one that leaves no word of how it ended.
+    /// The same with so many retries of each cause that another try may well cure: a signal from outside, a job that does not start, one
+    /// that leaves no word of how it ended.
     pub fn with_all(mut self, count: u32) -> Self {
         self.counts.extend(KINDS.iter().filter(|(_, _, meant)| *meant).map(|(kind, _, _)| (*kind, count)));
         self
@@ -61,7 +66,8 @@ impl Retries {
     /// again. Faults of the program and the end that someone wants are final.
     pub fn pause(&self, cause: &Cause, before: &[Cause]) -> Option<Duration> {
         let kind = kind(cause)?;
-        let allowed = self.counts.get(&kind).copied().unwrap_or(0);
+        let usual = if matches!(kind, Kind::NodeFailure | Kind::Preempted) { BLAMELESS } else { 0 };
+        let allowed = self.counts.get(&kind).copied().unwrap_or(usual);
         let retried = before.iter().filter(|cause| self::kind(cause) == Some(kind)).count();
         let doublings = u32::try_from(before.len()).unwrap_or(u32::MAX);
         let pause = 2_u32.checked_pow(doublings).and_then(|factor| self.pause.checked_mul(factor)).unwrap_or(Duration::MAX);
@@ -94,6 +100,17 @@ mod tests {
     fn nothing_is_tried_again_unless_someone_asks() {
         assert_eq!(Retries::default().pause(&KILLED, &[]), None);
         assert_eq!(Retries::default().with_all(0).pause(&KILLED, &[]), None);
+    }
+
+    #[test]
+    fn a_lost_machine_is_not_charged() {
+        let retries = Retries::default().with_all(0);
+        for cause in [Cause::NodeFailure, Cause::Preempted] {
+            assert!(retries.pause(&cause, &[cause.clone(), KILLED, cause.clone()]).is_some());
+            assert_eq!(retries.pause(&cause, &vec![cause.clone(); BLAMELESS as usize]), None, "not for ever");
+        }
+        let one = Retries::default().with_all(1);
+        assert!(one.pause(&KILLED, &[Cause::NodeFailure, Cause::Preempted]).is_some());
     }
 
     #[test]

@@ -40,7 +40,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("graph", &["petgraph", "serde_json"]),
     ("eval", &["arrow_array", "rayon"]),
     ("job", &["nix", "serde", "serde_json", "sha2", "thiserror"]),
-    ("site", &["toml"]),
+    ("site", &["process_control", "toml"]),
     ("batch", &["nix", "thiserror"]),
     // the index is an SQLite file
     ("store", &["rusqlite", "serde", "serde_json", "thiserror"]),
