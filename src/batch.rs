@@ -20,6 +20,9 @@ pub const CPUS: &str = "SCL_CPUS";
 /// The environment variable with the directory of the control group that a process is to join.
 pub const GROUP: &str = "SCL_GROUP";
 
+/// The exit status of a job's process that did not begin: another has its attempt, or its directory cannot be run.
+pub const REFUSED: u8 = 2;
+
 /// An attempt to run.
 #[derive(Clone, Debug)]
 pub struct JobSpec {
@@ -99,6 +102,21 @@ pub trait BatchSystem {
 
     /// Asks for the end of each of these jobs; a job that is over is no fault. They are over when [`BatchSystem::poll`] says so.
     fn cancel(&mut self, ids: &[BatchId]) -> Vec<Result<(), Fault>>;
+
+    /// Whether its jobs go on when this program ends.
+    fn outlives_driver(&self) -> bool {
+        false
+    }
+
+    /// How many jobs are worth writing before they are submitted together.
+    fn jobs_at_once(&self) -> usize {
+        256
+    }
+
+    /// What people should know of how it goes, since the last time that this was asked.
+    fn news(&mut self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// How an attempt ended, by its manifest or else by the batch system's word; nothing while it may still go on.

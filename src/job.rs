@@ -7,12 +7,15 @@
 //!         task.json               the expression, its functions, the request; with versions
 //!         task.txt                the statement, for people
 //!         command                 what was run, or submitted
+//!         ticket.json             as what it was submitted to a batch system, if it was
 //!         process.json            who runs it, from the moment that someone does
 //!         stdout  stderr          of the process
 //!         result.arrow            (or .json) if it succeeded
 //!         manifest.json           how it ended: the last file to appear
+//!         verdict.json            how it ended, by the batch system's word, when it could not say it itself
 //!     attempt-2/ …
 //! jobs/texts/<digest>             texts of programs, for messages, each once for all jobs
+//! jobs/submissions/<tag>/         what was given to a batch system, and its answer
 //! ```
 //!
 //! The directory is named by the task's [`key()`], which depends on what is computed and on nothing else. What may differ between
@@ -26,6 +29,7 @@ pub use files::{FileError, VERSION, host};
 pub use holder::{Holder, Life};
 pub use key::{FileDigest, InputDigest, Parts, key};
 pub use manifest::{Cause, Manifest, Outcome, ResultFile, Timestamp, Usage};
+pub use submission::{Submission, Ticket};
 pub use texts::Text;
 pub use written::Written;
 
@@ -38,6 +42,7 @@ mod holder;
 mod key;
 mod manifest;
 pub mod points;
+mod submission;
 pub mod texts;
 mod written;
 

@@ -41,9 +41,6 @@ pub use watch::{Event, EventKind, Progress, Running, Watcher};
 const SHORTEST_PAUSE: Duration = Duration::from_millis(2);
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
-/// How many jobs are written and submitted before the next look at those that run, and at what the user wants.
-const JOBS_AT_ONCE: usize = 256;
-
 /// What is run.
 #[derive(Clone)]
 pub struct Program {
@@ -82,6 +79,8 @@ pub struct Summary {
     pub failed: bool,
     /// Whether the user stopped it.
     pub interrupted: bool,
+    /// Jobs that go on all the same.
+    pub jobs_left: usize,
     /// Jobs that ended well.
     pub jobs_done: usize,
     /// Jobs that failed.
@@ -115,8 +114,15 @@ pub fn run(program: &Program, threads: usize, batch: Option<Batch>, line: &mut d
     let mut summary = shared.summary(interrupted);
     if let Some(jobs) = jobs {
         let Counts { done, failed, cancelled, kept } = jobs.counts;
-        summary =
-            Summary { jobs_done: done, jobs_failed: failed, jobs_cancelled: cancelled, jobs_kept: kept, totals: jobs.totals, ..summary };
+        summary = Summary {
+            jobs_done: done,
+            jobs_failed: failed,
+            jobs_cancelled: cancelled,
+            jobs_kept: kept,
+            jobs_left: jobs.left(),
+            totals: jobs.totals,
+            ..summary
+        };
         summary.diagnostics.extend(jobs.warnings);
     }
     summary
@@ -272,7 +278,7 @@ impl Shared {
             if alone {
                 self.work_alone();
             }
-            let (ready, over) = self.await_news(pause);
+            let (ready, over) = self.await_news(pause, jobs.as_deref().map_or(0, Jobs::at_once));
             self.print_settled(&mut |text| {
                 jobs.iter_mut().for_each(|jobs| jobs.record_line(text));
                 line(text);
@@ -288,12 +294,12 @@ impl Shared {
     }
 
     /// Waits until there is something to do, but for no longer than a pause; gives jobs to submit, and whether all is settled.
-    fn await_news(&self, pause: Duration) -> (Vec<TaskId>, bool) {
+    fn await_news(&self, pause: Duration, jobs_at_once: usize) -> (Vec<TaskId>, bool) {
         let mut inner = self.lock();
         if !self.has_news(&inner) {
             inner = self.news.wait_timeout(inner, pause).unwrap_or_else(PoisonError::into_inner).0;
         }
-        (inner.state.take_ready_jobs(JOBS_AT_ONCE), inner.state.is_over())
+        (inner.state.take_ready_jobs(jobs_at_once), inner.state.is_over())
     }
 
     /// Submits what is ready and enters what has ended; whether something has.

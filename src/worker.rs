@@ -19,7 +19,7 @@ use nix::sys::time::TimeVal;
 use nix::unistd::{Pid, getpgrp, setpgid};
 
 use crate::batch::local::{Group, affinity};
-use crate::batch::{CPUS, GROUP};
+use crate::batch::{CPUS, GROUP, REFUSED};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::eval::Input;
 use crate::job::{Attempt, Cause, Description, Digest, FileError, Holder, Keeping, Life, Manifest, Outcome, Timestamp, Usage, host};
@@ -52,7 +52,7 @@ impl Exit {
         match self {
             Exit::Done => 0,
             Exit::Failed => 1,
-            Exit::Refused => 2,
+            Exit::Refused => REFUSED,
         }
     }
 }

@@ -7,12 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
+use clap::ValueEnum;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::driver::{self, Driver};
 use super::{Format, Reporting};
 use crate::batch::BatchSystem;
 use crate::batch::local::{Launcher, Local, Machine};
+use crate::batch::slurm::{self, Slurm};
 use crate::check::Mode;
 use crate::diagnostic::{Diagnostic, Fault};
 use crate::eval;
@@ -36,7 +38,10 @@ pub(super) struct Settings {
     /// Threads for tasks, and for large columns, of this process [default: one for each core that the process may use]
     #[arg(long, short = 'j', value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// Run jobs that ask for more than this machine has with what it has, and warn, instead of refusing them
+    /// Where jobs run [default: what site files say, or else this machine]
+    #[arg(long, value_enum, value_name = "SYSTEM")]
+    system: Option<SystemName>,
+    /// Run jobs that ask for more than there is with what there is, and warn, instead of refusing them
     #[arg(long)]
     clamp: bool,
     /// Try a job again so often when it did not fail by a fault of its own: it was killed, its machine failed, it could not be started
@@ -46,6 +51,15 @@ pub(super) struct Settings {
     /// Say nothing of jobs that end well
     #[arg(long, short)]
     quiet: bool,
+}
+
+/// As in site files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum SystemName {
+    /// As processes of this machine
+    Local,
+    /// As jobs of Slurm
+    Slurm,
 }
 
 /// Runs programs.
@@ -92,10 +106,10 @@ impl<'a> Executor<'a> {
             None => run::run(program, self.threads(), None, line),
             Some(first) => {
                 let unable = |fault: Fault| Refused { verdict: Verdict::Failed, diagnostics: vec![fault.at(first.span)] };
-                let system = Local::new(Launcher::this_program().map_err(unable)?, Machine::detect());
-                let (program, warnings) = self.admit(program, &requests, &system)?;
+                let mut system = self.system().map_err(unable)?;
+                let (program, warnings) = self.admit(program, &requests, system.as_dyn())?;
                 let interrupted = interrupted.map_or_else(watched, |flag| Ok(flag.clone())).map_err(unable)?;
-                let mut summary = self.with_jobs(&program, system, &interrupted, line).map_err(unable)?;
+                let mut summary = self.with_jobs(&program, &mut system, &interrupted, line).map_err(unable)?;
                 summary.diagnostics.extend(warnings);
                 summary
             }
@@ -129,6 +143,24 @@ impl<'a> Executor<'a> {
         Ok((Program { model: Arc::new(model), ..program.clone() }, too_large.into_iter().map(warning).collect()))
     }
 
+    /// What runs the jobs.
+    fn system(&self) -> Result<System, Fault> {
+        let launcher = Launcher::this_program()?;
+        let named = self.settings.system.map(|name| match name {
+            SystemName::Local => site::System::Local,
+            SystemName::Slurm => site::System::Slurm,
+        });
+        let usual = if self.site.slurm.is_some() { site::System::Slurm } else { site::System::Local };
+        match named.or(self.site.system).unwrap_or(usual) {
+            site::System::Local => Ok(System::Local(Local::new(launcher, Machine::detect()))),
+            site::System::Slurm => {
+                let cluster = self.site.slurm.clone().unwrap_or_default();
+                let settings = slurm::Settings::new(cluster, &self.store.join("jobs"), &launcher)?;
+                Slurm::new(settings).map(System::Slurm)
+            }
+        }
+    }
+
     fn threads(&self) -> usize {
         self.settings.threads.or_else(|| thread::available_parallelism().ok()).map_or(1, NonZeroUsize::get)
     }
@@ -136,7 +168,7 @@ impl<'a> Executor<'a> {
     fn with_jobs(
         &self,
         program: &Program,
-        mut system: Local,
+        system: &mut System,
         interrupted: &AtomicBool,
         line: &mut dyn FnMut(&str),
     ) -> Result<Summary, Fault> {
@@ -156,7 +188,7 @@ impl<'a> Executor<'a> {
         };
         let mut display = Display::new(self.form());
         let stage = display.stage();
-        let batch = Batch { system: &mut system, settings, interrupted, watcher: &mut display, recorder: driver.recorder() };
+        let batch = Batch { system: system.as_dyn_mut(), settings, interrupted, watcher: &mut display, recorder: driver.recorder() };
         let mut summary = run::run(program, self.threads(), Some(batch), &mut |text| stage.clear(|| line(text)));
         let place = requests(program).first().map(|request| request.span).unwrap_or_default();
         driver.leave(&mut summary, place);
@@ -188,9 +220,45 @@ impl<'a> Executor<'a> {
             eprint!("{}", driver::jobs(summary));
         }
         match (summary.interrupted, had_jobs) {
+            (true, true) if summary.jobs_left > 0 => {
+                let (count, plural) = (summary.jobs_left, if summary.jobs_left == 1 { " goes" } else { "s go" });
+                eprintln!(
+                    "left: {count} job{plural} on; run it again to take their results, `scl status` shows how they stand, `scl cancel` ends them"
+                );
+            }
             (true, true) => eprintln!("interrupted: no job goes on; what was finished is kept in {}", self.store.display()),
             (true, false) => eprintln!("interrupted"),
             (false, _) => {}
+        }
+    }
+}
+
+/// A batch system.
+enum System {
+    Local(Local),
+    Slurm(Slurm),
+}
+
+impl System {
+    fn as_dyn(&self) -> &dyn BatchSystem {
+        match self {
+            System::Local(local) => local,
+            System::Slurm(slurm) => slurm,
+        }
+    }
+
+    fn as_dyn_mut(&mut self) -> &mut dyn BatchSystem {
+        match self {
+            System::Local(local) => local,
+            System::Slurm(slurm) => slurm,
+        }
+    }
+
+    /// Jobs of this machine that a driver which is gone left running.
+    fn count_orphans(&mut self, jobs: &Path) -> usize {
+        match self {
+            System::Local(local) => local.count_orphans(jobs),
+            System::Slurm(_) => 0,
         }
     }
 }

@@ -157,7 +157,8 @@ impl Job {
     }
 }
 
-/// The attempts in a directory of jobs that processes of this machine run, found by the command lines of all processes.
+/// The attempts in a directory of jobs that processes of this machine run, found by the command lines of all processes; without those that
+/// a batch system runs here.
 pub fn running(jobs: &Path) -> Vec<(Attempt, Holder)> {
     let Ok(jobs) = fs::canonicalize(jobs) else { return Vec::new() };
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -167,7 +168,8 @@ pub fn running(jobs: &Path) -> Vec<(Attempt, Holder)> {
         let attempt = command_line.split(|byte| *byte == 0).find_map(|word| attempt_in(&jobs, word))?;
         // what a job has started may be called with its directory too, and is no other job
         let holder = attempt.holder().ok()??;
-        (holder.pid == pid && holder.life() == Life::Here).then_some((attempt, holder))
+        let is_ours = matches!(attempt.ticket(), Ok(None));
+        (holder.pid == pid && holder.life() == Life::Here && is_ours).then_some((attempt, holder))
     };
     command_lines.filter_map(runs).collect()
 }

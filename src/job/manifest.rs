@@ -91,6 +91,11 @@ pub enum Cause {
     NodeFailure,
     /// Someone ended it on purpose.
     Cancelled,
+    /// The batch system would not take it, and never will.
+    Refused {
+        /// Its words.
+        reason: String,
+    },
     /// It was not even begun.
     NeverStarted {
         /// Why.
@@ -114,7 +119,7 @@ impl Cause {
         match self {
             Cause::OutOfMemory { .. } | Cause::Walltime { .. } | Cause::Preempted | Cause::NodeFailure | Cause::Cancelled => true,
             Cause::Evaluation | Cause::ExitCode { .. } | Cause::Signal { .. } => false,
-            Cause::NeverStarted { .. } | Cause::Unknown { .. } => false,
+            Cause::Refused { .. } | Cause::NeverStarted { .. } | Cause::Unknown { .. } => false,
         }
     }
 }
@@ -139,6 +144,7 @@ impl fmt::Display for Cause {
             Cause::Preempted => write!(out, "preempted"),
             Cause::NodeFailure => write!(out, "node failure"),
             Cause::Cancelled => write!(out, "cancelled"),
+            Cause::Refused { reason } => write!(out, "refused: {reason}"),
             Cause::NeverStarted { reason } => write!(out, "never started: {reason}"),
             Cause::Unknown { reason } => write!(out, "unknown cause: {reason}"),
         }
@@ -189,6 +195,7 @@ mod tests {
             (Cause::Preempted, "preempted"),
             (Cause::NodeFailure, "node failure"),
             (Cause::Cancelled, "cancelled"),
+            (Cause::Refused { reason: "no such queue".to_owned() }, "refused: no such queue"),
             (Cause::NeverStarted { reason: "no input".to_owned() }, "never started: no input"),
             (Cause::Unknown { reason: "no manifest".to_owned() }, "unknown cause: no manifest"),
         ];

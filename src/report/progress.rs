@@ -94,6 +94,15 @@ impl Watcher for Display {
         }
     }
 
+    fn say(&mut self, text: &str) {
+        let line = match self.form {
+            Form::Nothing => return,
+            Form::Json => json!({ "version": VERSION, "event": "note", "message": text }).to_string(),
+            Form::Lines | Form::Live => text.to_owned(),
+        };
+        self.stage.clear(|| eprintln!("{line}"));
+    }
+
     fn wants_progress(&self) -> bool {
         self.form == Form::Live && self.drawn.is_none_or(|drawn| drawn.elapsed() >= INTERVAL)
     }

@@ -18,7 +18,8 @@ use crate::batch::{BatchId, JobSpec, JobState, SubmitError, judge};
 use crate::diagnostic::{Diagnostic, Fault};
 use crate::graph::{TaskId, TaskKind};
 use crate::job::{
-    self, Attempt, Cause, Description, Digest, FileError, Holder, InputDigest, Job, Kept, Life, Manifest, Outcome, Parts, Text, Written,
+    self, Attempt, Cause, Description, Digest, FileError, Holder, InputDigest, Job, Kept, Life, Manifest, Outcome, Parts, Submission, Text,
+    Written,
 };
 use crate::model::{ExprKind, VarId};
 use crate::resources::Request;
@@ -49,6 +50,9 @@ pub struct Counts {
     pub kept: usize,
 }
 
+/// How long a user who interrupts may decide to cancel all jobs instead of leaving them to the batch system.
+const LEAVING: Duration = Duration::from_secs(3);
+
 /// How many lines of a failed job's log are shown.
 const LOG_LINES: usize = 20;
 
@@ -67,8 +71,10 @@ pub struct Jobs<'b> {
     /// Values that are on the disk.
     written: Written,
     cancelled: bool,
-    /// Someone outside wants all to end.
+    /// Someone wants all to end.
     unwanted: bool,
+    /// Since when the driver is about to leave its jobs to the batch system.
+    leaving: Option<Instant>,
     pub counts: Counts,
     pub totals: Totals,
     /// What the user should know of, though nothing is missing.
@@ -130,6 +136,7 @@ impl<'b> Jobs<'b> {
             written: Written::default(),
             cancelled: false,
             unwanted: false,
+            leaving: None,
             counts: Counts::default(),
             totals: Totals::default(),
             warnings: Vec::new(),
@@ -138,7 +145,22 @@ impl<'b> Jobs<'b> {
 
     /// Whether the user wants to stop: nothing more is to be submitted.
     pub fn is_stopping(&self) -> bool {
-        self.cancelled || self.unwanted || self.batch.interrupted.load(Ordering::Relaxed)
+        self.wants_end() || self.leaving.is_some() || self.batch.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// Whether all jobs are to end.
+    fn wants_end(&self) -> bool {
+        self.cancelled || self.unwanted || !self.batch.system.outlives_driver() && self.batch.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// How many jobs are worth writing before they are submitted together.
+    pub fn at_once(&self) -> usize {
+        self.batch.system.jobs_at_once()
+    }
+
+    /// How many jobs go on although the run is over.
+    pub fn left(&self) -> usize {
+        if self.leaving.is_some() { self.active.len() } else { 0 }
     }
 
     /// Takes note of a line that was printed.
@@ -150,9 +172,10 @@ impl<'b> Jobs<'b> {
         self.batch.recorder.note(store::Event::State { task: task.index() as u32, state: Box::new(state) });
     }
 
-    /// Whether the user stopped the run and all jobs are over.
+    /// Whether the user stopped the run, and all jobs are over or left to the batch system.
     pub fn is_interrupted(&self) -> bool {
-        self.cancelled && self.active.is_empty()
+        let left = !self.wants_end() && self.leaving.is_some_and(|since| since.elapsed() >= LEAVING);
+        left || (self.cancelled || self.leaving.is_some()) && self.active.is_empty()
     }
 
     /// Submits tasks; those whose results are there, or that cannot be submitted, are settled at once.
@@ -252,11 +275,12 @@ impl<'b> Jobs<'b> {
         Ok(found)
     }
 
-    /// Whether a process computes what has this key.
+    /// Whether a process computes what has this key, or a batch system is going to have it computed.
     fn is_running(&self, key: Digest) -> bool {
         let last = Job::at(&self.batch.settings.jobs, key).attempts().ok().and_then(|mut attempts| attempts.pop());
         let open = last.filter(|attempt| matches!(attempt.manifest(), Ok(None)));
-        open.and_then(|attempt| attempt.holder().ok()?).is_some_and(|holder| holder.life() != Life::Over)
+        let held = |attempt: &Attempt| attempt.holder().ok().flatten().is_some_and(|holder| holder.life() != Life::Over);
+        open.is_some_and(|attempt| attempt.is_submitted() || held(&attempt))
     }
 
     /// Joins a task to a job of this run that computes the same; gives the number of its attempt.
@@ -381,7 +405,10 @@ impl<'b> Jobs<'b> {
     /// Begins what has waited long enough for another try; when the user stops the run, nothing is tried any more.
     fn try_again(&mut self) -> Vec<(TaskId, Done)> {
         let now = Instant::now();
-        let stopping = self.is_stopping();
+        let stopping = self.wants_end();
+        if self.is_stopping() && !stopping {
+            return Vec::new();
+        }
         let is_due = |pausing: &mut Pausing| stopping || pausing.order.unwanted || pausing.until <= now;
         let due: Vec<Pausing> = self.pausing.extract_if(.., is_due).collect();
         let mut settled = Vec::new();
@@ -405,12 +432,31 @@ impl<'b> Jobs<'b> {
         settled
     }
 
-    /// What has ended since the last look. When the user stopped the run, all jobs are ended.
+    /// The user does not want to wait any longer: jobs that need no driver are left alone, unless this is the second time.
+    fn heed_interrupt(&mut self) {
+        if !self.batch.system.outlives_driver() || !self.batch.interrupted.swap(false, Ordering::Relaxed) {
+            return;
+        }
+        if self.leaving.is_some() {
+            self.unwanted = true;
+            self.batch.watcher.say("cancelling all jobs");
+        } else {
+            self.leaving = Some(Instant::now());
+            let text = format!("leaving; jobs go on, unless you interrupt again within {} s, which cancels them", LEAVING.as_secs());
+            self.batch.watcher.say(&text);
+        }
+    }
+
+    /// What has ended since the last look. When the user stopped the run, all jobs are ended that do not outlive it.
     pub fn poll(&mut self) -> Vec<(TaskId, Done)> {
+        self.heed_interrupt();
         self.heed();
+        for text in self.batch.system.news() {
+            self.batch.watcher.say(&text);
+        }
         let mut settled = self.try_again();
         let ids: Vec<BatchId> = self.active.keys().cloned().collect();
-        if self.is_stopping() && !std::mem::replace(&mut self.cancelled, true) {
+        if self.wants_end() && !std::mem::replace(&mut self.cancelled, true) {
             // a refusal shows in the next polls: the job is still there
             let _ = self.batch.system.cancel(&ids);
         }
@@ -523,7 +569,10 @@ impl<'b> Jobs<'b> {
         let Failure { id: job, job: active, cause, diagnostics } = failure;
         let variable = &self.program.model.variables[id.index()];
         let log = active.attempt.stderr();
-        let place = format!("job {job}, log {}", log.display());
+        let ticket = active.attempt.ticket().ok().flatten();
+        let submission = ticket.as_ref().map(|ticket| Submission::at(&self.batch.settings.jobs, &ticket.tag));
+        let id = submission.as_ref().zip(ticket.as_ref()).and_then(|(submission, ticket)| Some(ticket.id_within(&submission.id().ok()??)));
+        let place = format!("job {}, log {}", id.as_deref().unwrap_or(&job.0), log.display());
         if matches!(cause, Cause::Evaluation) && !diagnostics.is_empty() {
             let evaluated = diagnostics.iter().cloned();
             return evaluated.map(|fault| fault.label(variable.name_span, "while computing this").note(place.clone())).collect();
@@ -531,6 +580,10 @@ impl<'b> Jobs<'b> {
         let mut fault = job_failed(&active.name, cause, variable.name_span).note(place);
         if let Some(tail) = tail(&log) {
             fault = fault.note(format!("its last lines:\n{tail}"));
+        }
+        let words = submission.zip(ticket).map(|(submission, ticket)| submission.log(ticket.index));
+        if let Some((words, tail)) = words.and_then(|log| Some((log.display().to_string(), tail(&log)?))) {
+            fault = fault.note(format!("the batch system's last lines, in {words}:\n{tail}"));
         }
         if !active.order.failed.is_empty() {
             let before: Vec<_> = active.order.failed.iter().map(Cause::to_string).collect();
@@ -610,6 +663,7 @@ fn cause_help(cause: &Cause) -> Option<&'static str> {
         | Cause::Preempted
         | Cause::NodeFailure
         | Cause::Cancelled
+        | Cause::Refused { .. }
         | Cause::NeverStarted { .. }
         | Cause::Unknown { .. } => None,
     }

@@ -83,6 +83,11 @@ pub trait Watcher {
     /// Is told of each event as it happens.
     fn note(&mut self, event: &Event);
 
+    /// Is told something that is of no single job: that the batch system does not answer, that it takes no more jobs.
+    fn say(&mut self, text: &str) {
+        let _ = text;
+    }
+
     /// Whether it is time for another look; to be asked often.
     fn wants_progress(&self) -> bool;
 

@@ -85,7 +85,7 @@ fn kind(cause: &Cause) -> Option<Kind> {
         Cause::Unknown { .. } => Some(Kind::Unknown),
         Cause::OutOfMemory { .. } => Some(Kind::OutOfMemory),
         Cause::Walltime { .. } => Some(Kind::Walltime),
-        Cause::Evaluation | Cause::ExitCode { .. } | Cause::Cancelled => None,
+        Cause::Evaluation | Cause::ExitCode { .. } | Cause::Refused { .. } | Cause::Cancelled => None,
     }
 }
 

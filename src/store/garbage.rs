@@ -111,11 +111,11 @@ fn oldest(age: Duration) -> u64 {
     Timestamp::now().0.saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// Whether a process may still write to it.
+/// Whether a process may still write to it, or a batch system may begin one that does.
 fn is_in_use(job: &Job) -> bool {
     job.attempts().unwrap_or_default().iter().any(|attempt| {
         let over = attempt.manifest().is_ok_and(|manifest| manifest.is_some());
-        !over && attempt.holder().ok().flatten().is_some_and(|holder| holder.life() != Life::Over)
+        attempt.is_submitted() || !over && attempt.holder().ok().flatten().is_some_and(|holder| holder.life() != Life::Over)
     })
 }
 

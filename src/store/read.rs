@@ -1,6 +1,6 @@
 //! Reading the index, also while a driver writes it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde::Serialize;
@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::index::{self, IndexError};
 use super::standing::{RunState, TaskState};
 use super::{End, Store};
-use crate::job::{Attempt, Digest, Holder, Job, Life, Parts, Timestamp};
+use crate::batch::slurm::CLUSTER;
+use crate::job::{Attempt, Digest, Holder, Job, Life, Parts, Submission, Timestamp};
 
 /// What is known of the runs of a store.
 #[derive(Debug)]
@@ -139,6 +140,7 @@ impl Records {
     pub fn tasks(&self, run: &Run) -> Result<Vec<Task>, IndexError> {
         let sql = format!("SELECT {TASK} FROM task WHERE run = ?1 ORDER BY number");
         let mut tasks = self.all(&sql, params![run.run], |row| self.task(row))?;
+        tasks.iter_mut().for_each(|task| call_by_id(task, self.store.jobs()));
         if run.state != RunState::Running {
             tasks.iter_mut().for_each(settle);
         }
@@ -241,6 +243,15 @@ fn run(row: &Row) -> rusqlite::Result<Run> {
     })
 }
 
+/// A job of a cluster is called as the cluster calls it, which its driver learns later.
+fn call_by_id(task: &mut Task, jobs: &Path) {
+    if task.job.as_deref().is_some_and(|job| job.starts_with(CLUSTER)) {
+        let ticket = task.attempt().and_then(|attempt| attempt.ticket().ok()?);
+        let id = ticket.and_then(|ticket| Some(ticket.id_within(&Submission::at(jobs, &ticket.tag).id().ok()??)));
+        task.job = id.or(task.job.take());
+    }
+}
+
 /// What the directory of a task says that its driver could not note any more.
 fn settle(task: &mut Task) {
     if !matches!(task.state, TaskState::Waiting | TaskState::Running) {
@@ -256,8 +267,17 @@ fn settle(task: &mut Task) {
         task.cause = end.cause.map(|cause| cause.to_string());
         return;
     }
+    if let Some(cause) = attempt.as_ref().and_then(|attempt| attempt.verdict().ok()?) {
+        task.state = End { cause: Some(cause.clone()), times: None, usage: None }.state();
+        task.cause = Some(cause.to_string());
+        return;
+    }
+    let submitted = attempt.as_ref().is_some_and(Attempt::is_submitted);
     let holder = attempt.and_then(|attempt| attempt.holder().ok().flatten());
     task.state = match holder.map(|holder| holder.life()) {
+        // the batch system has not said that it is over
+        Some(_) if submitted => TaskState::Running,
+        None if submitted => TaskState::Waiting,
         Some(Life::Here | Life::Elsewhere) => TaskState::Running,
         Some(Life::Over) | None => TaskState::Lost,
     };
