@@ -570,18 +570,26 @@ impl<'b> Jobs<'b> {
         let variable = &self.program.model.variables[id.index()];
         let log = active.attempt.stderr();
         let ticket = active.attempt.ticket().ok().flatten();
-        let submission = ticket.as_ref().map(|ticket| Submission::at(&self.batch.settings.jobs, &ticket.tag));
-        let id = submission.as_ref().zip(ticket.as_ref()).and_then(|(submission, ticket)| Some(ticket.id_within(&submission.id().ok()??)));
-        let place = format!("job {}, log {}", id.as_deref().unwrap_or(&job.0), log.display());
+        let submission = ticket.as_ref().map(|ticket| (Submission::at(&self.batch.settings.jobs, &ticket.tag), ticket.index));
+        let called = match (&ticket, &submission) {
+            (Some(ticket), Some((submission, _))) => match submission.id() {
+                Ok(Some(id)) => ticket.id_within(&id),
+                Ok(None) | Err(_) => format!("without a number, submitted in {}", submission.path().display()),
+            },
+            _ => job.to_string(),
+        };
+        let part = active.name.strip_prefix(&*variable.name).map(str::trim).filter(|part| !part.is_empty());
+        let part = part.map_or_else(String::new, |part| format!("part {part}, "));
+        let place = format!("{part}job {called}, log {}", log.display());
         if matches!(cause, Cause::Evaluation) && !diagnostics.is_empty() {
             let evaluated = diagnostics.iter().cloned();
             return evaluated.map(|fault| fault.label(variable.name_span, "while computing this").note(place.clone())).collect();
         }
-        let mut fault = job_failed(&active.name, cause, variable.name_span).note(place);
+        let mut fault = job_failed(&variable.name, cause, variable.name_span).note(place);
         if let Some(tail) = tail(&log) {
             fault = fault.note(format!("its last lines:\n{tail}"));
         }
-        let words = submission.zip(ticket).map(|(submission, ticket)| submission.log(ticket.index));
+        let words = submission.map(|(submission, index)| submission.log(index));
         if let Some((words, tail)) = words.and_then(|log| Some((log.display().to_string(), tail(&log)?))) {
             fault = fault.note(format!("the batch system's last lines, in {words}:\n{tail}"));
         }

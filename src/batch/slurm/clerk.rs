@@ -186,7 +186,7 @@ impl Clerk {
         point();
         // the answer that counts is the id, which is found by the tag if it cannot be kept here
         let _ = submission.note_reply(&format!("{}{}", reply.stdout, reply.stderr));
-        let complaint = format!("sbatch: {}", reply.complaint());
+        let complaint = reply.complaint();
         match (reply.is_well().then(|| replies::accepted(&reply.stdout)).flatten(), replies::refusal(&reply.stderr)) {
             (Some(id), _) => self.accepted(drafts, &submission, &id),
             (None, Refusal::Permanent) => self.refused(drafts, &complaint),
