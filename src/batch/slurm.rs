@@ -22,7 +22,7 @@ use crate::site::Cluster;
 use books::{Desk, Entry};
 use clerk::Clerk;
 
-pub use end::{Survivor, end};
+pub use end::{Survivor, end, standing};
 pub use lower::{Lowered, Memory, show_minutes};
 pub use script::{Batch, UNPREPARED, job_name, script, tag, within};
 

@@ -9,8 +9,9 @@ use serde_json::json;
 use super::driver::unusable;
 use super::records::{Answer, Place, Refusal, Which, named};
 use super::{FAILED, WRONG};
+use crate::batch::slurm;
 use crate::diagnostic::Fault;
-use crate::job::{self, Attempt, Holder};
+use crate::job::{self, Attempt, Holder, Job};
 use crate::store::{self, Access, Lock, Owner, RunState, Store, Task, TaskState, Wishes};
 use crate::worker::orphans;
 
@@ -116,6 +117,7 @@ fn end_orphans(arguments: &Arguments, store: &Store, _: &Lock) -> Result<Vec<End
     };
     let mut ended: Vec<Ended> = names.into_iter().zip(survivors).map(|(name, pids)| Ended { name, survives: survives(pids) }).collect();
     ended.extend(elsewhere(arguments, store)?.into_iter().filter(|ended| is_meant(&ended.name)));
+    ended.extend(end_submitted(store, &name, &is_meant)?);
     let missing =
         arguments.tasks.iter().find(|task| !ended.iter().any(|ended| ended.name == **task || ended.name.split(' ').next() == Some(task)));
     match missing {
@@ -127,13 +129,25 @@ fn end_orphans(arguments: &Arguments, store: &Store, _: &Lock) -> Result<Vec<End
     }
 }
 
+/// Ends what a batch system has, or may have.
+fn end_submitted(store: &Store, name: &dyn Fn(&Attempt) -> String, is_meant: &dyn Fn(&str) -> bool) -> Result<Vec<Ended>, Refusal> {
+    let jobs = Job::all(store.jobs()).map_err(|error| unusable(&error))?;
+    let attempts = jobs.iter().flat_map(|job| job.attempts().unwrap_or_default()).filter(Attempt::is_submitted);
+    let (names, attempts): (Vec<String>, Vec<Attempt>) =
+        attempts.map(|attempt| (name(&attempt), attempt)).filter(|(name, _)| is_meant(name)).unzip();
+    let survivors = slurm::end(store.jobs(), &attempts);
+    let survives = |survivor: slurm::Survivor| format!("{}; `scancel {}` asks for its end again", survivor.reason, survivor.id);
+    Ok(names.into_iter().zip(survivors).map(|(name, survivor)| Ended { name, survives: survivor.map(survives) }).collect())
+}
+
 /// The jobs of the last run that other machines run, as far as is known.
 fn elsewhere(arguments: &Arguments, store: &Store) -> Result<Vec<Ended>, Refusal> {
     let records = arguments.place.records(store)?;
     let Some(run) = records.runs(arguments.place.model().as_deref(), 1)?.pop() else { return Ok(Vec::new()) };
     let running = records.tasks(&run)?.into_iter().filter(|task| task.state == TaskState::Running);
     let ended = running.filter_map(|task| {
-        let holder = task.attempt()?.holder().ok()??;
+        let attempt = task.attempt().filter(|attempt| !attempt.is_submitted())?;
+        let holder = attempt.holder().ok()??;
         let place = (holder.host != job::host()).then(|| format!("process {} on {}; cancel it there", holder.pid, holder.host))?;
         Some(Ended { name: task.name, survives: Some(place) })
     });

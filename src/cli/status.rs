@@ -1,12 +1,14 @@
 //! `scl status`: how runs and their tasks stand.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::process::ExitCode;
 
 use serde_json::json;
 
 use super::records::{Answer, Place, Refusal, Which, ago, seconds, title};
-use crate::job::Timestamp;
+use crate::batch::slurm;
+use crate::job::{Attempt, Timestamp};
 use crate::store::{Run, RunState, Store, Task, TaskState};
 
 /// How many tasks are listed for people.
@@ -49,11 +51,39 @@ fn status(arguments: &Arguments) -> Result<Answer, Refusal> {
     let records = place.records(&store)?;
     let run = place.run(&records, &arguments.which)?;
     let tasks = records.tasks(&run)?;
-    let object = json!({ "run": run, "tasks": tasks, "store": store.root(), "driver": store.owner() });
-    Ok(Answer::new(text(&run, &tasks, &store, arguments.all), object))
+    let cluster = Cluster::ask(&tasks);
+    let object = json!({ "run": run, "tasks": tasks, "store": store.root(), "driver": store.owner(), "slurm": cluster.said, "silent": cluster.silent });
+    Ok(Answer::new(text(&run, &tasks, &store, arguments.all, &cluster), object))
 }
 
-fn text(run: &Run, tasks: &[Task], store: &Store, all: bool) -> String {
+/// What the cluster says just now.
+#[derive(Default)]
+struct Cluster {
+    /// Of jobs, by the names of their tasks.
+    said: BTreeMap<String, String>,
+    /// Why it says nothing.
+    silent: Option<String>,
+}
+
+impl Cluster {
+    /// Asks, if there is something to ask for.
+    fn ask(tasks: &[Task]) -> Self {
+        let open = |task: &&Task| matches!(task.state, TaskState::Waiting | TaskState::Running);
+        let submitted = |task: &Task| Some((task.name.clone(), task.attempt().filter(Attempt::is_submitted)?));
+        let (names, attempts): (Vec<String>, Vec<Attempt>) = tasks.iter().filter(open).filter_map(submitted).unzip();
+        if attempts.is_empty() {
+            return Cluster::default();
+        }
+        match slurm::standing(&attempts) {
+            Ok(said) => {
+                Cluster { said: names.into_iter().zip(said).filter_map(|(name, said)| Some((name, said?))).collect(), silent: None }
+            }
+            Err(complaint) => Cluster { silent: Some(complaint), ..Cluster::default() },
+        }
+    }
+}
+
+fn text(run: &Run, tasks: &[Task], store: &Store, all: bool, cluster: &Cluster) -> String {
     let mut text = format!("{}: {}, begun {}", title(run), run.state.name(), ago(run.started));
     if let Some(ended) = run.ended.filter(|_| run.state != RunState::Found) {
         let _ = write!(text, ", took {}", seconds(ended.saturating_sub(run.started)));
@@ -66,7 +96,10 @@ fn text(run: &Run, tasks: &[Task], store: &Store, all: bool) -> String {
     let mut listed: Vec<&Task> = tasks.iter().filter(|task| all || !task.state.has_result()).collect();
     listed.sort_by_key(|task| task.state);
     let most = if all { listed.len() } else { SHOWN };
-    listed.iter().take(most).for_each(|task| text.push_str(&line(task)));
+    if let Some(complaint) = &cluster.silent {
+        let _ = writeln!(text, "Slurm does not say how jobs stand: {complaint}");
+    }
+    listed.iter().take(most).for_each(|task| text.push_str(&line(task, cluster.said.get(&task.name))));
     if listed.len() > most {
         let _ = writeln!(text, "and {} more; `--all` lists all", listed.len() - most);
     }
@@ -86,7 +119,7 @@ fn counts(run: &Run, tasks: &[Task]) -> String {
 }
 
 /// State, name, how long it took or takes, of what it asked for, and why it failed.
-fn line(task: &Task) -> String {
+fn line(task: &Task, said: Option<&String>) -> String {
     let since = match task.state {
         TaskState::Running => begun(task).map(|begun| Timestamp::now().0.saturating_sub(begun)),
         _ => task.started.zip(task.ended).map(|(started, ended)| ended.saturating_sub(started)),
@@ -96,7 +129,7 @@ fn line(task: &Task) -> String {
         let _ = write!(line, "  {}", seconds(since));
         task.walltime_ms.iter().for_each(|limit| line.push_str(&format!(" of {}", seconds(*limit))));
     }
-    task.cause.iter().for_each(|cause| line.push_str(&format!("  {cause}")));
+    task.cause.iter().chain(said).for_each(|text| line.push_str(&format!("  {text}")));
     line.push('\n');
     line
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::params;
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::index::{self, IndexError};
 use super::{Lock, Records, Store};
-use crate::job::{self, Digest, FileError, Job, Life, Timestamp, files};
+use crate::job::{self, Digest, FileError, Job, Life, Submission, Timestamp, files};
 
 /// What is to be removed. What nobody can use, such as files that a process which was killed left half written, always is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -152,6 +152,12 @@ fn leftovers(store: &Store, only_say: bool) -> Result<usize, FileError> {
             fs::remove_file(&path).map_err(FileError::io("remove", &path))?;
         }
     }
+    for submission in unused_submissions(store)? {
+        count += 1;
+        if !only_say {
+            remove(submission.path())?;
+        }
+    }
     for entry in fs::read_dir(store.jobs()).map_err(FileError::io("read", store.jobs()))?.flatten() {
         if !entry.file_name().to_string_lossy().starts_with('.') {
             continue;
@@ -164,6 +170,16 @@ fn leftovers(store: &Store, only_say: bool) -> Result<usize, FileError> {
         }
     }
     Ok(count)
+}
+
+/// Submissions of which no job is left.
+fn unused_submissions(store: &Store) -> Result<Vec<Submission>, FileError> {
+    let attempts = Job::all(store.jobs())?.into_iter().flat_map(|job| job.attempts().unwrap_or_default());
+    let used: HashSet<PathBuf> = attempts
+        .filter_map(|attempt| attempt.ticket().ok()?)
+        .map(|ticket| Submission::at(store.jobs(), &ticket.tag).path().to_owned())
+        .collect();
+    Ok(Submission::all(store.jobs()).into_iter().filter(|submission| !used.contains(submission.path())).collect())
 }
 
 /// Removes runs from the index that began longer ago, but never the last one of a program.

@@ -258,6 +258,12 @@ fn settle(task: &mut Task) {
         return;
     }
     let attempt = task.attempt();
+    // of a signal the batch system knows more
+    if let Some(cause) = attempt.as_ref().and_then(|attempt| attempt.verdict().ok()?) {
+        task.state = End { cause: Some(cause.clone()), times: None, usage: None }.state();
+        task.cause = Some(cause.to_string());
+        return;
+    }
     let manifest = attempt.as_ref().and_then(|attempt| attempt.manifest().ok().flatten());
     if let Some(manifest) = manifest {
         let end = End::of(&manifest);
@@ -265,11 +271,6 @@ fn settle(task: &mut Task) {
         (task.started, task.ended) = end.times.map(|(Timestamp(started), Timestamp(ended))| (started, ended)).unzip();
         (task.peak_rss, task.cpu_us) = end.usage.map(|usage| (usage.peak_rss, usage.user_us + usage.system_us)).unzip();
         task.cause = end.cause.map(|cause| cause.to_string());
-        return;
-    }
-    if let Some(cause) = attempt.as_ref().and_then(|attempt| attempt.verdict().ok()?) {
-        task.state = End { cause: Some(cause.clone()), times: None, usage: None }.state();
-        task.cause = Some(cause.to_string());
         return;
     }
     let submitted = attempt.as_ref().is_some_and(Attempt::is_submitted);

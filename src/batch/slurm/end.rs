@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::client;
 use super::replies::{self, Phase};
-use crate::job::{Attempt, Cause, Submission, Ticket};
+use crate::job::{Attempt, Cause, Manifest, Outcome, Submission, Ticket};
 
 /// How long a job may take to end when Slurm is asked for it.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -29,6 +29,9 @@ pub fn end(jobs: &Path, attempts: &[Attempt]) -> Vec<Option<Survivor>> {
     let mut open: BTreeMap<usize, Ticket> = BTreeMap::new();
     for (place, attempt) in attempts.iter().enumerate() {
         open.extend(attempt.ticket().ok().flatten().map(|ticket| (place, ticket)));
+    }
+    if open.is_empty() {
+        return vec![None; attempts.len()];
     }
     let end = Instant::now() + PATIENCE;
     let mut reason = "it is not over".to_owned();
@@ -65,9 +68,22 @@ pub fn end(jobs: &Path, attempts: &[Attempt]) -> Vec<Option<Survivor>> {
     (0..attempts.len()).map(survivor).collect()
 }
 
+/// What Slurm says of the jobs of these attempts just now, as `4711_2 PENDING (Priority)`; nothing of those that it does not know.
+pub fn standing(attempts: &[Attempt]) -> Result<Vec<Option<String>>, String> {
+    let lines = client::queue()?;
+    let line = |attempt: &Attempt| {
+        let ticket = attempt.ticket().ok()??;
+        let line = replies::line(&lines, &ticket.tag, ticket.index)?;
+        let reason = if matches!(&*line.reason, "None" | "") { String::new() } else { format!(" ({})", line.reason) };
+        Some(format!("job {} {}{reason}", ticket.id_within(&line.id), line.state))
+    };
+    Ok(attempts.iter().map(line).collect())
+}
+
 /// Nobody else will say how it ended.
 fn conclude(attempt: &Attempt) {
-    if matches!(attempt.manifest(), Ok(None)) {
+    let by_signal = |manifest: Manifest| matches!(manifest.outcome, Outcome::Failure { cause: Cause::Signal { .. }, .. });
+    if attempt.manifest().is_ok_and(|manifest| manifest.is_none_or(by_signal)) {
         // it is over all the same; a later run asks Slurm again
         let _ = attempt.note_verdict(&Cause::Cancelled);
     }

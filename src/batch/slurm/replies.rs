@@ -68,10 +68,18 @@ pub struct Line {
     pub index: Option<u32>,
     /// How it stands.
     pub phase: Phase,
+    /// Slurm's word for that.
+    pub state: String,
     /// Why it waits, or ended.
     pub reason: String,
     /// Exit status and signal, where they are told.
     pub exit: Option<(i32, i32)>,
+}
+
+impl Line {
+    fn new(id: &str, index: Option<u32>, state: &str, reason: &str, exit: Option<(i32, i32)>) -> Self {
+        Line { id: id.to_owned(), index, phase: Phase::named(state), state: state.to_owned(), reason: reason.to_owned(), exit }
+    }
 }
 
 /// Lines by the tags of submissions; what has no tag is somebody else's.
@@ -82,11 +90,7 @@ pub fn queue(stdout: &str) -> Lines {
     let line = |line: &str| {
         let mut fields = line.splitn(5, '|');
         let (id, index, state, reason, name) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?, fields.next()?);
-        let phase = Phase::named(state);
-        Some((
-            script::tag(name)?.to_owned(),
-            Line { id: id.to_owned(), index: index.parse().ok(), phase, reason: reason.to_owned(), exit: None },
-        ))
+        Some((script::tag(name)?.to_owned(), Line::new(id, index.parse().ok(), state, reason, None)))
     };
     by_tag(stdout.lines().filter_map(line))
 }
@@ -97,8 +101,7 @@ pub fn accounts(stdout: &str) -> Lines {
         let mut fields = line.splitn(4, '|');
         let (id, state, exit, name) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
         let (id, index) = id.split_once('_').map_or((id, None), |(id, index)| (id, index.parse().ok()));
-        let line = Line { id: id.to_owned(), index, phase: Phase::named(state), reason: state.to_owned(), exit: status(exit) };
-        Some((script::tag(name)?.to_owned(), line))
+        Some((script::tag(name)?.to_owned(), Line::new(id, index, state, "", status(exit))))
     };
     by_tag(stdout.lines().filter_map(line))
 }
@@ -107,10 +110,10 @@ pub fn accounts(stdout: &str) -> Lines {
 pub fn details(stdout: &str) -> Lines {
     let line = |line: &str| {
         let value = |name: &str| line.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('='));
-        let id = value("ArrayJobId").or_else(|| value("JobId"))?.to_owned();
+        let id = value("ArrayJobId").or_else(|| value("JobId"))?;
         let index = value("ArrayTaskId").and_then(|index| index.parse().ok());
-        let reason = value("Reason").unwrap_or_default().to_owned();
-        let line = Line { id, index, phase: Phase::named(value("JobState")?), reason, exit: value("ExitCode").and_then(status) };
+        let exit = value("ExitCode").and_then(status);
+        let line = Line::new(id, index, value("JobState")?, value("Reason").unwrap_or_default(), exit);
         Some((script::tag(value("JobName")?)?.to_owned(), line))
     };
     by_tag(stdout.lines().filter_map(line))
