@@ -39,6 +39,8 @@ mod recovery;
 mod robust;
 #[path = "harness/session.rs"]
 mod session;
+#[path = "harness/slurm.rs"]
+mod slurm;
 #[path = "harness/syntax.rs"]
 mod syntax;
 #[path = "harness/terminal.rs"]
@@ -64,6 +66,9 @@ fn main() -> std::process::ExitCode {
         explain::trials(),
         session::trials(),
         terminal::trials(),
+        slurm::trials(),
     ];
-    libtest_mimic::run(&arguments, rooms.into_iter().flatten().collect()).exit_code()
+    let conclusion = libtest_mimic::run(&arguments, rooms.into_iter().flatten().collect());
+    slurm::stop();
+    conclusion.exit_code()
 }

@@ -47,7 +47,7 @@ impl Place {
         command.args(["--default-signal=HUP,INT,QUIT,TERM", env!("CARGO_BIN_EXE_scl")]).args(arguments);
         command.current_dir(self.path()).stdin(Stdio::null()).env_remove("NO_COLOR");
         // the user's own configuration is none of the tests' business
-        command.env("XDG_CONFIG_HOME", self.path().join("config")).env_remove("SCL_SITE");
+        command.env("XDG_CONFIG_HOME", self.path().join("config")).env_remove("SCL_SITE").env_remove("SLURM_CONF");
         command
     }
 

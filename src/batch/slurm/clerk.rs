@@ -447,8 +447,7 @@ impl Clerk {
         match answer {
             Ok(lines) => self.hear_more(lines),
             Err(complaint) if client::is_without_accounting(complaint) => self.accounting = false,
-            // it says nothing now
-            Err(_) => {}
+            Err(complaint) => self.desk.open().say(format!("sacct does not say what became of jobs ({complaint})")),
         }
     }
 

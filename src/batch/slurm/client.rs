@@ -36,7 +36,7 @@ pub fn details(id: &str) -> Result<Lines, String> {
 pub fn accounts(ids: &[String]) -> Result<Lines, String> {
     let fields = format!("--format={ACCOUNT_FIELDS}");
     let ids = format!("--jobs={}", ids.join(","));
-    well(ask("sacct", &["--noheader", "--parsable2", "--allocations", "--array", &fields, &ids])).map(|stdout| replies::accounts(&stdout))
+    well(ask("sacct", &["--noheader", "--parsable2", "--allocations", &fields, &ids])).map(|stdout| replies::accounts(&stdout))
 }
 
 /// The same of all jobs of the user of the last days, by their names.
@@ -44,7 +44,7 @@ pub fn accounts_by_name(names: &[String]) -> Result<Lines, String> {
     let (fields, user) = (format!("--format={ACCOUNT_FIELDS}"), format!("--user={}", getuid()));
     let names = format!("--name={}", names.join(","));
     let since = "--starttime=now-14days";
-    let reply = ask("sacct", &["--noheader", "--parsable2", "--allocations", "--array", since, &fields, &user, &names]);
+    let reply = ask("sacct", &["--noheader", "--parsable2", "--allocations", since, &fields, &user, &names]);
     well(reply).map(|stdout| replies::accounts(&stdout))
 }
 

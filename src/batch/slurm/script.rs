@@ -46,10 +46,8 @@ pub fn script(batch: &Batch) -> Vec<u8> {
     options.push("--no-requeue".to_owned());
     if batch.attempts.len() > 1 {
         options.push(format!("--array=1-{}", batch.attempts.len()));
-        options.push("--output=log-%a".to_owned());
-    } else {
-        options.push("--output=log".to_owned());
     }
+    options.push(format!("--output={}", log(batch)));
     options.iter().for_each(|option| text.line(format!("#SBATCH {option}").as_bytes()));
     text.line(b"");
     text.line(b"set -o pipefail");
@@ -67,6 +65,17 @@ pub fn script(batch: &Batch) -> Vec<u8> {
     text.line(b"[ -d \"$attempt\" ] || unprepared \"$attempt is not there\"");
     text.command(b"exec ", batch.program.as_os_str(), b" exec \"$attempt\" >>\"$attempt/stdout\" 2>>\"$attempt/stderr\"");
     text.bytes
+}
+
+/// The file in the directory of the submission to which Slurm writes its own words. It looks for patterns also in the path of that directory:
+/// where it would find one there is no such file.
+fn log(batch: &Batch) -> &'static str {
+    let patterns = batch.jobs.as_os_str().as_bytes().iter().any(|byte| b"%\\".contains(byte));
+    match batch.attempts.len() {
+        _ if patterns => "/dev/null",
+        1 => "log",
+        _ => "log-%a",
+    }
 }
 
 fn site_lines(cluster: &Cluster, text: &mut Text) {
