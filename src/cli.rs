@@ -35,6 +35,7 @@ mod records;
 mod repl;
 mod results;
 mod run;
+mod site;
 mod status;
 mod why;
 
@@ -82,6 +83,8 @@ enum Command {
     Cancel(cancel::Arguments),
     /// Remove from a store what is old, too much, or not used any more
     Gc(gc::Arguments),
+    /// Describe the batch system of this site: find it out, show or check what is known of it
+    Site(site::Arguments),
     /// Write programs in the usual form
     Fmt(format::Arguments),
     /// Say what a code means, with a wrong program and a right one
@@ -205,6 +208,7 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         Command::Results(arguments) => results::run(&arguments),
         Command::Cancel(arguments) => cancel::run(&arguments),
         Command::Gc(arguments) => gc::run(&arguments),
+        Command::Site(arguments) => site::run(&arguments),
         Command::Fmt(arguments) => format::run(&arguments),
         Command::Explain { code } => explain::run(code.as_deref()),
         Command::Exec { directory } => exec::exec(&directory),

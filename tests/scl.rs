@@ -39,6 +39,8 @@ mod recovery;
 mod robust;
 #[path = "harness/session.rs"]
 mod session;
+#[path = "harness/site.rs"]
+mod site;
 #[path = "harness/syntax.rs"]
 mod syntax;
 #[path = "harness/terminal.rs"]
@@ -58,6 +60,7 @@ fn main() -> std::process::ExitCode {
         hostile::trials(),
         records::trials(),
         keys::trials(),
+        site::trials(),
         care::trials(),
         examples::trials(),
         fuzz::trials(),
