@@ -30,6 +30,7 @@ mod explain;
 mod format;
 mod gc;
 mod log;
+mod plan;
 mod read;
 mod records;
 mod repl;
@@ -75,6 +76,8 @@ enum Command {
     Status(status::Arguments),
     /// Say what a run would compute, and which change makes it necessary, without running any job
     Why(why::Arguments),
+    /// Say what a run would ask the batch system for, and what it can cost, without running anything
+    Plan(plan::Arguments),
     /// Show what a job of a run was given, and what it said
     Log(log::Arguments),
     /// Show what a run gave, without running anything
@@ -204,6 +207,7 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         Command::Repl(arguments) => repl::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Why(arguments) => why::run(&arguments),
+        Command::Plan(arguments) => plan::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
         Command::Results(arguments) => results::run(&arguments),
         Command::Cancel(arguments) => cancel::run(&arguments),

@@ -29,6 +29,8 @@ mod house;
 mod jobs;
 #[path = "harness/keys.rs"]
 mod keys;
+#[path = "harness/plan.rs"]
+mod plan;
 #[path = "harness/programs.rs"]
 mod programs;
 #[path = "harness/records.rs"]
@@ -61,6 +63,7 @@ fn main() -> std::process::ExitCode {
         records::trials(),
         keys::trials(),
         site::trials(),
+        plan::trials(),
         care::trials(),
         examples::trials(),
         fuzz::trials(),

@@ -12,7 +12,7 @@ use super::{FAILED, Format, Reporting, WRONG, print, unwritable};
 use crate::diagnostic::{Diagnostic, Fault, has_errors};
 use crate::report;
 use crate::site::{self, Marks, Site, Survey, System};
-use crate::source::SourceMap;
+use crate::source::{SourceMap, Span};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -167,14 +167,13 @@ fn check(site: &Site, sources: &SourceMap, reporting: &Reporting) -> ExitCode {
     ExitCode::from(print(&text).map_or_else(|error| unwritable(&error), |()| status))
 }
 
-fn not_compared(span: crate::source::Span) -> Diagnostic {
+fn not_compared(span: Span) -> Diagnostic {
     Diagnostic::warning("W0845", "there is no Slurm on this machine to compare this with", span)
         .help("check it where jobs are submitted, with `sbatch` and `scontrol` on the search path")
 }
 
 fn no_home() -> Fault {
-    Fault::new("E0849", "there is no place for the user's site file: neither HOME nor XDG_CONFIG_HOME is set")
-        .help("name a file with `--output`")
+    unsaved(Path::new("site.toml"), &io::Error::other("the user has no directory for it, since neither HOME nor XDG_CONFIG_HOME is set"))
 }
 
 fn exists(path: &Path) -> Fault {

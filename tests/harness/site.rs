@@ -27,7 +27,7 @@ pub fn trials() -> Vec<Trial> {
 }
 
 /// A directory with clients that say what is in `tests/site/<name>.*`.
-fn place(name: &str) -> Place {
+pub fn place(name: &str) -> Place {
     let place = Place::new();
     let replies = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/site").join(name);
     let reply = replies.display();
@@ -44,7 +44,7 @@ fn client(place: &Place, name: &str, script: &str) {
 }
 
 /// With the clients of the place before all others, or without any.
-fn run(place: &Place, arguments: &[&str], path: &str) -> Ran {
+pub fn run(place: &Place, arguments: &[&str], path: &str) -> Ran {
     let own = format!("{}:{path}", place.path().join("bin").display());
     Ran::from(place.scl(arguments).env("PATH", own).output().expect("the binary starts"))
 }
@@ -91,7 +91,7 @@ fn force() -> Result<(), Failed> {
         .env_remove("HOME")
         .env_remove("XDG_CONFIG_HOME")
         .output()?;
-    Ran::from(nowhere).is_refused(&["error[E0849]", "--output"])
+    Ran::from(nowhere).is_refused(&["error[E0848]", "neither HOME nor XDG_CONFIG_HOME", "--output"])
 }
 
 fn no_slurm() -> Result<(), Failed> {
