@@ -30,11 +30,13 @@ mod explain;
 mod format;
 mod gc;
 mod log;
+mod plan;
 mod read;
 mod records;
 mod repl;
 mod results;
 mod run;
+mod site;
 mod status;
 mod why;
 
@@ -74,6 +76,8 @@ enum Command {
     Status(status::Arguments),
     /// Say what a run would compute, and which change makes it necessary, without running any job
     Why(why::Arguments),
+    /// Say what a run would ask the batch system for, and what it can cost, without running anything
+    Plan(plan::Arguments),
     /// Show what a job of a run was given, and what it said
     Log(log::Arguments),
     /// Show what a run gave, without running anything
@@ -82,6 +86,8 @@ enum Command {
     Cancel(cancel::Arguments),
     /// Remove from a store what is old, too much, or not used any more
     Gc(gc::Arguments),
+    /// Describe the batch system of this site: find it out, show or check what is known of it
+    Site(site::Arguments),
     /// Write programs in the usual form
     Fmt(format::Arguments),
     /// Say what a code means, with a wrong program and a right one
@@ -201,10 +207,12 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         Command::Repl(arguments) => repl::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
         Command::Why(arguments) => why::run(&arguments),
+        Command::Plan(arguments) => plan::run(&arguments),
         Command::Log(arguments) => log::run(&arguments),
         Command::Results(arguments) => results::run(&arguments),
         Command::Cancel(arguments) => cancel::run(&arguments),
         Command::Gc(arguments) => gc::run(&arguments),
+        Command::Site(arguments) => site::run(&arguments),
         Command::Fmt(arguments) => format::run(&arguments),
         Command::Explain { code } => explain::run(code.as_deref()),
         Command::Exec { directory } => exec::exec(&directory),

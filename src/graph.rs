@@ -13,6 +13,7 @@ pub use close::{ChunkedTask, chunked, close};
 pub use export::{dot, json, name};
 pub use uses::{Uses, uses_of};
 
+mod chain;
 mod close;
 mod export;
 mod uses;

@@ -27,6 +27,7 @@ use state::State;
 mod jobs;
 mod look;
 mod perform;
+pub mod plan;
 mod reads;
 mod state;
 mod totals;

@@ -52,13 +52,20 @@ use crate::diagnostic::Diagnostic;
 use crate::source::{FileId, SourceMap, Span};
 
 pub use call::{Reply, call};
+pub use check::{compare, missing};
 pub use cluster::{Cluster, MemoryStyle, Misfit, Node, Queue, memory_mib};
+pub use detect::{LeftOut, Survey, detect, known_modules, scheduler_is_there, survey, usable};
+pub use read::Marks;
 pub use retries::Retries;
+pub use write::{text, tree};
 
 mod call;
+mod check;
 mod cluster;
+mod detect;
 mod read;
 mod retries;
+mod write;
 
 /// Where jobs run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +87,14 @@ pub struct Site {
     pub slurm: Option<Cluster>,
 }
 
+impl Site {
+    /// Where jobs run: what the files say, or else Slurm where they describe a cluster or its clients are there, or else this machine.
+    pub fn system(&self) -> System {
+        let slurm = || self.slurm.is_some() || scheduler_is_there();
+        self.system.unwrap_or_else(|| if slurm() { System::Slurm } else { System::Local })
+    }
+}
+
 /// Where a file may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -93,11 +108,16 @@ pub struct Place {
 /// `SCL_SITE` names. `variable` gives environment variables, `project` is the directory of the program.
 pub fn places(variable: impl Fn(&str) -> Option<OsString>, project: &Path) -> Vec<Place> {
     let set = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let config = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")));
-    let user = config.map(|config| config.join("scl").join("site.toml"));
     let of_project = [project.join("site.toml"), project.join(".scl").join("site.toml")];
-    let usual = user.into_iter().chain(of_project).map(|path| Place { path, named: false });
+    let usual = user_file(&variable).into_iter().chain(of_project).map(|path| Place { path, named: false });
     usual.chain(set("SCL_SITE").map(|path| Place { path, named: true })).collect()
+}
+
+/// The user's file, which is the first of all places if the user has a directory for such files.
+pub fn user_file(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let set = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let config = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")))?;
+    Some(config.join("scl").join("site.toml"))
 }
 
 /// Reads all files that are there; their texts are added to the sources.

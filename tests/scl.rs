@@ -29,6 +29,8 @@ mod house;
 mod jobs;
 #[path = "harness/keys.rs"]
 mod keys;
+#[path = "harness/plan.rs"]
+mod plan;
 #[path = "harness/programs.rs"]
 mod programs;
 #[path = "harness/records.rs"]
@@ -39,6 +41,8 @@ mod recovery;
 mod robust;
 #[path = "harness/session.rs"]
 mod session;
+#[path = "harness/site.rs"]
+mod site;
 #[path = "harness/slurm.rs"]
 mod slurm;
 #[path = "harness/syntax.rs"]
@@ -60,6 +64,8 @@ fn main() -> std::process::ExitCode {
         hostile::trials(),
         records::trials(),
         keys::trials(),
+        site::trials(),
+        plan::trials(),
         care::trials(),
         examples::trials(),
         fuzz::trials(),

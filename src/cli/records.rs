@@ -152,7 +152,7 @@ fn versioned(fields: Value) -> String {
     format!("{object:#}\n")
 }
 
-const NOWHERE: Span = Span { file: FileId::NOWHERE, start: 0, end: 0 };
+pub(super) const NOWHERE: Span = Span { file: FileId::NOWHERE, start: 0, end: 0 };
 
 /// The tasks that are called this.
 pub(super) fn named<'t>(tasks: &'t [Task], name: &str) -> Result<Vec<&'t Task>, Refusal> {

@@ -12,6 +12,10 @@ use super::{Site, System};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::source::{FileId, Span};
 
+pub use marks::Marks;
+pub(super) use slurm::STYLES;
+
+mod marks;
 mod slurm;
 
 /// The longest pause that can be asked for.
@@ -116,7 +120,8 @@ impl Reader {
     }
 }
 
-const SYSTEMS: [(&str, System); 2] = [("local", System::Local), ("slurm", System::Slurm)];
+/// Where jobs run, as a file says it.
+pub(super) const SYSTEMS: [(&str, System); 2] = [("local", System::Local), ("slurm", System::Slurm)];
 
 const SECONDS: &str = "a number of seconds, from 0 to a week";
 

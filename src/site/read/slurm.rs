@@ -9,7 +9,8 @@ use toml::de::{DeTable, DeValue};
 use super::Reader;
 use crate::site::{Cluster, MemoryStyle, Node, Queue};
 
-const STYLES: [(&str, MemoryStyle); 3] =
+/// How memory is asked for, as a file says it.
+pub(in crate::site) const STYLES: [(&str, MemoryStyle); 3] =
     [("per_core", MemoryStyle::PerCore), ("per_node", MemoryStyle::PerNode), ("none", MemoryStyle::None)];
 
 const CLUSTER: [&str; 12] = [
