@@ -23,6 +23,7 @@ use crate::source::SourceMap;
 use crate::syntax;
 
 mod cancel;
+mod destination;
 mod driver;
 mod exec;
 mod execute;
