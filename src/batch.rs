@@ -23,6 +23,18 @@ pub const GROUP: &str = "SCL_GROUP";
 /// The exit status of a job's process that did not begin: another has its attempt, or its directory cannot be run.
 pub const REFUSED: u8 = 2;
 
+/// The exit status of a job's process that could not write how it ended.
+pub const UNWRITTEN: u8 = 74;
+
+/// Why a job failed that ended with this status and left no manifest.
+pub(crate) fn cause_of_status(code: i32) -> Cause {
+    if code == i32::from(UNWRITTEN) {
+        Cause::Unknown { reason: "it could not write its result or how it ended: the disk may be full".to_owned() }
+    } else {
+        Cause::ExitCode { code }
+    }
+}
+
 /// An attempt to run.
 #[derive(Clone, Debug)]
 pub struct JobSpec {

@@ -190,11 +190,11 @@ pub fn main() -> ExitCode {
     match worker.spawn(move || dispatch(arguments)).map(thread::JoinHandle::join) {
         Ok(Ok(code)) => code,
         Ok(Err(_)) => {
-            eprintln!("error[E0902]: internal error; this is a fault of scl, please report it with the program");
+            complain!("error[E0902]: internal error; this is a fault of scl, please report it with the program");
             ExitCode::from(FAILED)
         }
         Err(error) => {
-            eprintln!("error[E0903]: no thread with {} MiB of stack can be started: {error}", STACK_SIZE >> 20);
+            complain!("error[E0903]: no thread with {} MiB of stack can be started: {error}", STACK_SIZE >> 20);
             ExitCode::from(FAILED)
         }
     }
@@ -332,19 +332,19 @@ impl Reporting {
     /// The same where something else explains codes.
     fn report_with(&self, diagnostics: &[Diagnostic], sources: &SourceMap, explains: &str) {
         if self.format == Format::Json {
-            eprintln!("{}", report::json(diagnostics, sources));
+            complain!("{}", report::json(diagnostics, sources));
         } else if !diagnostics.is_empty() {
             let shown = most_important(diagnostics);
-            eprint!("{}", report::text(&shown, sources, self.style()));
+            complain_as_is!(report::text(&shown, sources, self.style()));
             match diagnostics.len() - shown.len() {
                 0 => {}
-                rest => eprintln!("\nand {rest} more; `--format json` gives all"),
+                rest => complain!("\nand {rest} more; `--format json` gives all"),
             }
             // only someone who sits there can follow it
             if io::stderr().is_terminal()
                 && let Some(first) = shown.iter().min_by_key(|diagnostic| diagnostic.severity)
             {
-                eprintln!("\n`{explains} {}` says more", first.code);
+                complain!("\n`{explains} {}` says more", first.code);
             }
         }
     }
@@ -384,6 +384,6 @@ fn print(text: &str) -> io::Result<()> {
 
 /// Says that results are lost, and gives the exit status for that.
 fn unwritable(error: &io::Error) -> u8 {
-    eprintln!("error[E0905]: standard output cannot be written: {error}");
+    complain!("error[E0905]: standard output cannot be written: {error}");
     FAILED
 }

@@ -19,7 +19,7 @@ use nix::sys::time::TimeVal;
 use nix::unistd::{Pid, getpgrp, setpgid};
 
 use crate::batch::local::{Group, affinity};
-use crate::batch::{CPUS, GROUP, REFUSED};
+use crate::batch::{CPUS, GROUP, REFUSED, UNWRITTEN};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::eval::Input;
 use crate::job::{Attempt, Cause, Description, Digest, FileError, Holder, Keeping, Life, Manifest, Outcome, Timestamp, Usage, host};
@@ -42,6 +42,8 @@ pub enum Exit {
     Done,
     /// There is none, and a manifest that says why.
     Failed,
+    /// How it ended cannot be written.
+    Unwritten,
     /// It was not begun, for its directory is not one that this program can run.
     Refused,
 }
@@ -52,6 +54,7 @@ impl Exit {
         match self {
             Exit::Done => 0,
             Exit::Failed => 1,
+            Exit::Unwritten => UNWRITTEN,
             Exit::Refused => REFUSED,
         }
     }
@@ -65,7 +68,7 @@ pub fn exec(directory: &Path, evaluate: impl FnOnce(&Description, &[Input]) -> R
     let (attempt, description) = match open(directory) {
         Ok(opened) => opened,
         Err(message) => {
-            eprintln!("scl exec: {message}");
+            complain!("scl exec: {message}");
             return Exit::Refused;
         }
     };
@@ -76,7 +79,7 @@ pub fn exec(directory: &Path, evaluate: impl FnOnce(&Description, &[Input]) -> R
         Ok(false) => Some(format!("{directory:?} was begun already, or given up; every attempt is run once")),
         Err(error) => Some(error.to_string()),
     } {
-        eprintln!("scl exec: {message}");
+        complain!("scl exec: {message}");
         return Exit::Refused;
     }
     let run = Arc::new(Run::new(attempt, description.key, began, group));
@@ -88,8 +91,8 @@ pub fn exec(directory: &Path, evaluate: impl FnOnce(&Description, &[Input]) -> R
         Ok(Some(Outcome::Success { .. })) => Exit::Done,
         Ok(Some(Outcome::Failure { .. }) | None) => Exit::Failed,
         Err(error) => {
-            eprintln!("scl exec: {error}");
-            Exit::Failed
+            complain!("scl exec: {error}");
+            Exit::Unwritten
         }
     }
 }
@@ -118,12 +121,12 @@ fn settle_in() -> Option<Group> {
         let set = list.to_str().and_then(cpu_set).ok_or_else(|| "it is no list of CPUs".to_owned());
         let done = set.and_then(|set| sched_setaffinity(Pid::from_raw(0), &set).map_err(|error| error.to_string()));
         if let Err(error) = done {
-            eprintln!("scl exec: cannot keep to the CPUs {list:?}: {error}");
+            complain!("scl exec: cannot keep to the CPUs {list:?}: {error}");
         }
     }
     let group = Group::at(Path::new(&std::env::var_os(GROUP)?));
     let joined = group.admit(std::process::id());
-    joined.inspect_err(|error| eprintln!("scl exec: cannot join the control group {:?}: {error}", group.path())).ok().map(|()| group)
+    joined.inspect_err(|error| complain!("scl exec: cannot join the control group {:?}: {error}", group.path())).ok().map(|()| group)
 }
 
 fn cpu_set(list: &str) -> Option<CpuSet> {
@@ -150,14 +153,14 @@ fn outcome(
         Ok(Ok(result)) => Outcome::Success { result },
         Ok(Err(error)) => failed(Cause::Unknown { reason: error.to_string() }),
         Err(diagnostics) => {
-            eprint!("{}", plain(&diagnostics, &run.attempt.sources(description)));
+            complain_as_is!(plain(&diagnostics, &run.attempt.sources(description)));
             Outcome::Failure { cause: Cause::Evaluation, diagnostics }
         }
     }
 }
 
 fn failed(cause: Cause) -> Outcome {
-    eprintln!("scl exec: {cause}");
+    complain!("scl exec: {cause}");
     Outcome::Failure { cause, diagnostics: Vec::new() }
 }
 

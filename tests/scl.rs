@@ -3,6 +3,9 @@
 //! A golden folder holds cases, `name.scl`, each beside what it must give, `name.expected`. `BLESS=1 cargo test` writes the latter anew;
 //! the difference is for review.
 
+// a test that is skipped says so
+#![allow(clippy::print_stderr)]
+
 #[path = "harness/binary.rs"]
 mod binary;
 #[path = "harness/care.rs"]

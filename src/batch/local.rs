@@ -17,7 +17,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use super::{BatchId, BatchSystem, CPUS, Capacity, GROUP, JobSpec, JobState, SubmitError};
+use super::{BatchId, BatchSystem, CPUS, Capacity, GROUP, JobSpec, JobState, SubmitError, cause_of_status};
 use crate::diagnostic::Fault;
 use crate::job::points::point;
 use crate::job::{self, Attempt, Cause, FileError, Holder, Life, quote};
@@ -433,7 +433,7 @@ fn judge(status: ExitStatus, ending: Option<Cause>) -> Result<(), Cause> {
     match (status.code(), status.signal(), ending) {
         (Some(0), _, _) => Ok(()),
         (_, _, Some(cause)) => Err(cause),
-        (Some(code), _, None) => Err(Cause::ExitCode { code }),
+        (Some(code), _, None) => Err(cause_of_status(code)),
         (None, Some(signal), None) => Err(Cause::Signal { signal }),
         (None, None, None) => Err(Cause::Unknown { reason: status.to_string() }),
     }

@@ -45,7 +45,7 @@ impl Driver {
                 Access::Taken(owner) => {
                     if !std::mem::replace(&mut said, true) {
                         let who = owner.map_or_else(|| "another process".to_owned(), |owner| owner.to_string());
-                        eprintln!("waiting for {who}, which uses the same store");
+                        complain!("waiting for {who}, which uses the same store");
                     }
                     thread::sleep(LOCK_PAUSE);
                 }

@@ -139,11 +139,11 @@ impl<'a> Executor<'a> {
         let launcher = Launcher::this_program()?;
         let mut say = |text: &str| {
             if self.speaks() {
-                eprintln!("{text}");
+                complain!("{text}");
             }
         };
         match destination(self.settings.system, &self.site, &mut say)? {
-            Destination::Local => Ok(System::Local(Local::new(launcher, Machine::detect()))),
+            Destination::Local => Ok(System::Local(Box::new(Local::new(launcher, Machine::detect())))),
             Destination::Slurm(cluster) => {
                 let settings = slurm::Settings::new(*cluster, &self.store.join("jobs"), &launcher)?;
                 Slurm::new(settings).map(System::Slurm)
@@ -168,7 +168,7 @@ impl<'a> Executor<'a> {
         let orphans = system.count_orphans(driver.store.jobs());
         if orphans > 0 && self.speaks() {
             let (plural, verb) = if orphans == 1 { ("", "s") } else { ("s", "") };
-            eprintln!("{orphans} job{plural} of an earlier run still run{verb} here");
+            complain!("{orphans} job{plural} of an earlier run still run{verb} here");
         }
         let settings = JobSettings {
             jobs: driver.store.jobs().to_owned(),
@@ -207,17 +207,17 @@ impl<'a> Executor<'a> {
             return;
         }
         if self.speaks() {
-            eprint!("{}", driver::jobs(summary));
+            complain_as_is!(driver::jobs(summary));
         }
         match (summary.interrupted, had_jobs) {
             (true, true) if summary.jobs_left > 0 => {
                 let (count, plural) = (summary.jobs_left, if summary.jobs_left == 1 { " goes" } else { "s go" });
-                eprintln!(
+                complain!(
                     "left: {count} job{plural} on; run it again to take their results, `scl status` shows how they stand, `scl cancel` ends them"
                 );
             }
-            (true, true) => eprintln!("interrupted: no job goes on; what was finished is kept in {}", self.store.display()),
-            (true, false) => eprintln!("interrupted"),
+            (true, true) => complain!("interrupted: no job goes on; what was finished is kept in {}", self.store.display()),
+            (true, false) => complain!("interrupted"),
             (false, _) => {}
         }
     }
@@ -225,21 +225,21 @@ impl<'a> Executor<'a> {
 
 /// A batch system.
 enum System {
-    Local(Local),
+    Local(Box<Local>),
     Slurm(Slurm),
 }
 
 impl System {
     fn as_dyn(&self) -> &dyn BatchSystem {
         match self {
-            System::Local(local) => local,
+            System::Local(local) => &**local,
             System::Slurm(slurm) => slurm,
         }
     }
 
     fn as_dyn_mut(&mut self) -> &mut dyn BatchSystem {
         match self {
-            System::Local(local) => local,
+            System::Local(local) => &mut **local,
             System::Slurm(slurm) => slurm,
         }
     }

@@ -103,7 +103,7 @@ type Planned = Result<Plan, Vec<Diagnostic>>;
 /// The plan, or what is wrong with the program; or why none can be made.
 fn planned(arguments: &Arguments, site: &Site, program: &Program) -> Result<(Place, Planned), Refusal> {
     let failed = |fault| Refusal { fault, status: FAILED };
-    match destination(arguments.system, site, &mut |text| eprintln!("{text}")).map_err(failed)? {
+    match destination(arguments.system, site, &mut |text| complain!("{text}")).map_err(failed)? {
         Destination::Slurm(cluster) => {
             let plan = plan(program, &Target::Slurm(&cluster));
             Ok((Place::Slurm(cluster), plan))

@@ -55,7 +55,7 @@ impl Watchdog {
         let thread = spawn("watchdog", watch);
         match Signals::new([SIGTERM, SIGINT, SIGHUP]) {
             Ok(signals) => drop(spawn("signals", move || listen(&listening, signals))),
-            Err(error) => eprintln!("scl exec: requests to end are not heard: {error}"),
+            Err(error) => complain!("scl exec: requests to end are not heard: {error}"),
         }
         Watchdog { stop: Some(stop), thread }
     }
@@ -63,7 +63,7 @@ impl Watchdog {
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
     let thread = std::thread::Builder::new().name(name.to_owned()).spawn(work);
-    thread.inspect_err(|error| eprintln!("scl exec: this job is not watched: {error}")).ok()
+    thread.inspect_err(|error| complain!("scl exec: this job is not watched: {error}")).ok()
 }
 
 impl Drop for Watchdog {
@@ -129,8 +129,8 @@ fn end(run: &Run, cause: Cause, own: i32) {
     let patient = !matches!(cause, Cause::OutOfMemory { .. });
     match run.conclude(Outcome::Failure { cause, diagnostics: Vec::new() }) {
         Ok(None) => return,
-        Ok(Some(_)) => eprintln!("{message}"),
-        Err(error) => eprintln!("{message}\nscl exec: {error}"),
+        Ok(Some(_)) => complain!("{message}"),
+        Err(error) => complain!("{message}\nscl exec: {error}"),
     }
     if patient {
         send_all(own, Signal::SIGTERM);
