@@ -5,7 +5,7 @@
 //! fits. A job holds itself to its limits; the walltime is enforced from here too, later, in case that it cannot. Where control groups can
 //! be made, each job has one, and nothing of it outlives it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroU32;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -17,18 +17,20 @@ use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use super::{BatchId, BatchSystem, CPUS, Capacity, GROUP, JobSpec, JobState, SubmitError};
+use super::{BatchId, BatchSystem, CPUS, Capacity, GROUP, JobSpec, JobState, SubmitError, Waker};
 use crate::diagnostic::Fault;
 use crate::job::points::point;
 use crate::job::{self, Attempt, Cause, FileError, Holder, Life, quote};
 use crate::resources::Request;
 use admission::Need;
+use bell::Bell;
 use groups::Groups;
 
 pub use groups::Group;
 pub use machine::{Machine, affinity};
 
 mod admission;
+mod bell;
 mod groups;
 mod machine;
 
@@ -60,8 +62,12 @@ impl Launcher {
 pub struct Local {
     launcher: Launcher,
     machine: Machine,
-    jobs: BTreeMap<BatchId, Entry>,
-    queue: VecDeque<BatchId>,
+    /// Jobs that have not begun, in their order.
+    queue: VecDeque<(BatchId, JobSpec)>,
+    running: BTreeMap<BatchId, Process>,
+    /// What became of jobs since the last poll.
+    news: Vec<(BatchId, JobState)>,
+    bell: Option<Bell>,
     /// What runs here beside them, see [`Local::count_orphans`].
     orphans: Vec<Process>,
     count: u64,
@@ -81,13 +87,6 @@ struct Patience {
 }
 
 const PATIENCE: Patience = Patience { grace: Duration::from_secs(5), late: Duration::from_secs(10), farewell: Duration::from_secs(4) };
-
-#[derive(Debug)]
-enum Entry {
-    Waiting(Box<JobSpec>),
-    Running(Box<Process>),
-    Ended(Result<(), Cause>),
-}
 
 #[derive(Debug)]
 struct Process {
@@ -115,8 +114,10 @@ impl Local {
         Local {
             launcher,
             machine,
-            jobs: BTreeMap::new(),
             queue: VecDeque::new(),
+            running: BTreeMap::new(),
+            news: Vec::new(),
+            bell: None,
             orphans: Vec::new(),
             count: 0,
             groups: Groups::detect(),
@@ -139,8 +140,7 @@ impl Local {
     fn accept(&mut self, job: &JobSpec) -> Result<BatchId, SubmitError> {
         self.check(&job.request).map_err(SubmitError::Permanent)?;
         let id = self.new_id();
-        self.jobs.insert(id.clone(), Entry::Waiting(Box::new(job.clone())));
-        self.queue.push_back(id.clone());
+        self.queue.push_back((id.clone(), job.clone()));
         Ok(id)
     }
 
@@ -157,77 +157,61 @@ impl Local {
         }
         self.orphans.retain(|orphan| !orphan.is_of(&holder));
         let id = self.new_id();
-        self.jobs.insert(id.clone(), Entry::Running(Box::new(Process::adopted(holder, &job.request))));
+        self.enter(id.clone(), Process::adopted(holder, &job.request));
         Ok(Some(id))
     }
 
     fn adopted(&self, holder: &Holder) -> Option<&BatchId> {
-        let is_it = |entry: &Entry| match entry {
-            Entry::Running(process) => process.is_of(holder),
-            Entry::Waiting(_) | Entry::Ended(_) => false,
-        };
-        self.jobs.iter().find(|(_, entry)| is_it(entry)).map(|(id, _)| id)
+        self.running.iter().find(|(_, process)| process.is_of(holder)).map(|(id, _)| id)
+    }
+
+    fn enter(&mut self, id: BatchId, process: Process) {
+        self.news.push((id.clone(), JobState::Running));
+        self.running.insert(id, process);
     }
 
     fn reap(&mut self, now: Instant) {
         self.orphans.retain(|orphan| !orphan.handle.is_over());
-        for entry in self.jobs.values_mut() {
-            if let Entry::Running(process) = entry
-                && let Some(end) = process.look(now, self.patience)
-            {
-                process.group.take().into_iter().for_each(|group| self.groups.dissolve(group));
-                *entry = Entry::Ended(end);
-            }
+        let ends = self.running.iter_mut().filter_map(|(id, process)| Some((id.clone(), process.look(now, self.patience)?)));
+        for (id, end) in ends.collect::<Vec<_>>() {
+            let group = self.running.remove(&id).and_then(|process| process.group);
+            group.into_iter().for_each(|group| self.groups.dissolve(group));
+            self.news.push((id, JobState::Ended(end)));
         }
         self.groups.tidy();
     }
 
     fn begin_what_fits(&mut self, now: Instant) {
-        while let Some(id) = self.next(now).and_then(|place| self.queue.remove(place)) {
-            if let Some(Entry::Waiting(job)) = self.jobs.remove(&id) {
-                let entry = self.begin(&job, now);
-                self.jobs.insert(id, entry);
+        while let Some((id, job)) = self.next(now).and_then(|place| self.queue.remove(place)) {
+            match self.begin(&job, now) {
+                Ok(process) => self.enter(id, process),
+                Err(error) => self.news.push((id, JobState::Ended(Err(Cause::NeverStarted { reason: error.to_string() })))),
             }
         }
     }
 
     fn next(&self, now: Instant) -> Option<usize> {
-        let running: Vec<_> = self.running().map(|process| process.need(now)).collect();
-        let waiting: Vec<_> = self.queue.iter().take(WINDOW).filter_map(|id| self.jobs.get(id)).map(|entry| entry.need(now)).collect();
+        let running: Vec<_> = self.in_use().map(|process| process.need(now)).collect();
+        let waiting: Vec<_> = self.queue.iter().take(WINDOW).map(|(_, job)| Need::of(&job.request)).collect();
         admission::next(self.machine.capacity(), &running, &waiting)
     }
 
-    fn begin(&mut self, job: &JobSpec, now: Instant) -> Entry {
-        let in_use: Vec<_> = self.running().flat_map(|process| process.cpus.iter().copied()).collect();
+    fn begin(&mut self, job: &JobSpec, now: Instant) -> Result<Process, FileError> {
+        let in_use: Vec<_> = self.in_use().flat_map(|process| process.cpus.iter().copied()).collect();
         let cpus = self.machine.choose(&in_use, job.request.cores().get());
         let group = self.groups.create(job.request.memory_bytes());
         match launch(&self.launcher, job, &cpus, group.as_ref()) {
-            Ok(child) => Entry::Running(Box::new(Process::new(Handle::Child(child), group, cpus, &job.request, now))),
+            Ok(child) => Ok(Process::new(Handle::Child(child), group, cpus, &job.request, now)),
             Err(error) => {
                 group.into_iter().for_each(|group| self.groups.dissolve(group));
-                Entry::Ended(Err(Cause::NeverStarted { reason: error.to_string() }))
+                Err(error)
             }
         }
     }
 
     /// All that uses something of the machine.
-    fn running(&self) -> impl Iterator<Item = &Process> {
-        let own = self.jobs.values().filter_map(|entry| match entry {
-            Entry::Running(process) => Some(&**process),
-            Entry::Waiting(_) | Entry::Ended(_) => None,
-        });
-        own.chain(&self.orphans)
-    }
-
-    fn end(&mut self, id: &BatchId, now: Instant) {
-        match self.jobs.get_mut(id) {
-            Some(entry @ Entry::Waiting(_)) => {
-                *entry = Entry::Ended(Err(Cause::Cancelled));
-                self.queue.retain(|waiting| waiting != id);
-            }
-            Some(Entry::Running(process)) => process.end(Cause::Cancelled, now + self.patience.grace),
-            Some(Entry::Ended(_)) | None => {}
-        }
+    fn in_use(&self) -> impl Iterator<Item = &Process> {
+        self.running.values().chain(&self.orphans)
     }
 }
 
@@ -263,22 +247,30 @@ impl BatchSystem for Local {
         answers
     }
 
-    fn poll(&mut self, ids: &[BatchId]) -> Vec<JobState> {
+    fn poll(&mut self) -> Vec<(BatchId, JobState)> {
         let now = Instant::now();
         self.reap(now);
         self.begin_what_fits(now);
-        let states = ids.iter().map(|id| self.jobs.get(id).map_or(JobState::Unknown, Entry::state)).collect();
-        for id in ids {
-            if matches!(self.jobs.get(id), Some(Entry::Ended(_))) {
-                self.jobs.remove(id);
-            }
-        }
-        states
+        std::mem::take(&mut self.news)
+    }
+
+    fn wake(&mut self, waker: Waker) {
+        // without it an end is noticed a little later
+        self.bell = Bell::hang(waker).ok();
     }
 
     fn cancel(&mut self, ids: &[BatchId]) -> Vec<Result<(), Fault>> {
-        let now = Instant::now();
-        ids.iter().for_each(|id| self.end(id, now));
+        let force = Instant::now() + self.patience.grace;
+        let unwanted: BTreeSet<&BatchId> = ids.iter().collect();
+        let (waiting, queue): (VecDeque<_>, VecDeque<_>) =
+            std::mem::take(&mut self.queue).into_iter().partition(|(id, _)| unwanted.contains(id));
+        self.queue = queue;
+        self.news.extend(waiting.into_iter().map(|(id, _)| (id, JobState::Ended(Err(Cause::Cancelled)))));
+        for id in ids {
+            if let Some(process) = self.running.get_mut(id) {
+                process.end(Cause::Cancelled, force);
+            }
+        }
         vec![Ok(()); ids.len()]
     }
 }
@@ -287,7 +279,7 @@ impl BatchSystem for Local {
 /// has started, and ended by force if it does not hurry.
 impl Drop for Local {
     fn drop(&mut self) {
-        let mut left: Vec<_> = std::mem::take(&mut self.jobs).into_values().filter_map(Entry::into_process).collect();
+        let mut left: Vec<_> = std::mem::take(&mut self.running).into_values().collect();
         left.iter().for_each(|process| process.signal(Signal::SIGTERM));
         let force = Instant::now() + self.patience.farewell;
         while left.iter().any(|process| !process.handle.is_over()) && Instant::now() < force {
@@ -302,33 +294,6 @@ impl Drop for Local {
         // what was killed is over in a moment; a group that is left is no harm
         while self.groups.tidy() && Instant::now() < force {
             std::thread::sleep(Duration::from_millis(1));
-        }
-    }
-}
-
-impl Entry {
-    fn into_process(self) -> Option<Process> {
-        match self {
-            Entry::Running(process) => Some(*process),
-            Entry::Waiting(_) | Entry::Ended(_) => None,
-        }
-    }
-
-    fn state(&self) -> JobState {
-        match self {
-            Entry::Waiting(_) => JobState::Waiting,
-            Entry::Running(_) => JobState::Running,
-            Entry::Ended(end) => JobState::Ended(end.clone()),
-        }
-    }
-
-    fn need(&self, now: Instant) -> Need {
-        match self {
-            Entry::Waiting(job) => {
-                Need { cores: job.request.cores().get(), memory: job.request.memory_bytes().unwrap_or(0), time: job.request.duration() }
-            }
-            Entry::Running(process) => process.need(now),
-            Entry::Ended(_) => Need { cores: 0, memory: 0, time: Some(Duration::ZERO) },
         }
     }
 }
