@@ -178,6 +178,9 @@ const WRONG: u8 = 2;
 /// Runs the command that the process was called with.
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    if let Command::Exec { directory } = &arguments.command {
+        return exec::exec(directory);
+    }
     // parsing and checking recurse over trees, whose depth is bounded for this stack
     let worker = thread::Builder::new().name("scl".to_owned()).stack_size(STACK_SIZE);
     match worker.spawn(move || dispatch(arguments)).map(thread::JoinHandle::join) {

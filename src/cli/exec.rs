@@ -12,7 +12,7 @@ use crate::worker;
 /// Runs the attempt of a job directory.
 pub fn exec(directory: &Path) -> ExitCode {
     let files = Files { base: PathBuf::new() };
-    let exit = worker::exec(directory, |description, inputs| {
+    let exit = worker::exec(directory, move |description, inputs| {
         let task = &description.task;
         let value = eval::run(task, inputs, &files).map_err(|fault| vec![*fault])?;
         // the result is kept under what the files held when the key was made
