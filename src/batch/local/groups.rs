@@ -99,8 +99,11 @@ impl Groups {
 
     /// Ends all that is left in a group, and takes it away as soon as that is over.
     pub(super) fn dissolve(&mut self, group: Group) {
-        group.kill();
-        self.ending.push(group);
+        // mostly there is nothing left in it
+        if !group.is_removed() {
+            group.kill();
+            self.ending.push(group);
+        }
     }
 
     /// Takes away what can be taken away by now; whether something is left.
