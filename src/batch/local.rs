@@ -291,6 +291,7 @@ impl Drop for Local {
             let _ = process.handle.bury(None);
             process.group.take().into_iter().for_each(|group| self.groups.dissolve(group));
         }
+        self.groups.clear();
         // what was killed is over in a moment; a group that is left is no harm
         while self.groups.tidy() && Instant::now() < force {
             std::thread::sleep(Duration::from_millis(1));
