@@ -189,6 +189,7 @@ pub fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 pub fn claim(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
     let temporary = beside(path);
     let written = write_new(&temporary, bytes, false);
+    point();
     if written.is_ok() && renameat2(AT_FDCWD, &temporary, AT_FDCWD, path, RenameFlags::RENAME_NOREPLACE) == Ok(()) {
         point();
         return Ok(true);
