@@ -30,8 +30,12 @@ use crate::source::{SourceMap, Span};
 use crate::value::Value;
 use watchdog::Watchdog;
 
+pub use serve::serve;
+
 pub mod orphans;
 mod processes;
+mod serve;
+mod title;
 mod watchdog;
 
 /// Forcing a result to the disk takes milliseconds, on a network more.

@@ -10,7 +10,7 @@ use std::ffi::{OsStr, OsString};
 use std::num::NonZeroU32;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, killpg};
@@ -25,14 +25,19 @@ use crate::resources::Request;
 use admission::Need;
 use bell::Bell;
 use groups::Groups;
+use nursery::Nursery;
 
 pub use groups::Group;
 pub use machine::{Machine, affinity};
+pub use nursery::{NO_PROCESS, Order};
+pub use system::{Role, fork_sibling, set_environment};
 
 mod admission;
 mod bell;
 mod groups;
 mod machine;
+mod nursery;
+mod system;
 
 /// How many of those who wait are looked at: enough to fill a machine, and the same effort however long the queue is.
 const WINDOW: usize = 100;
@@ -47,13 +52,19 @@ pub struct Launcher {
     pub program: PathBuf,
     /// What stands before the directory.
     pub arguments: Vec<OsString>,
+    /// The arguments with which the program serves processes for attempts, see [`Order`]; nothing if it does not.
+    pub server: Option<Vec<OsString>>,
 }
+
+/// Copies of the server are named by the directories of their attempts, for which it needs room.
+const ROOM: usize = 4096 + 64;
 
 impl Launcher {
     /// This program's `exec` command.
     pub fn this_program() -> Result<Self, Fault> {
         let program = std::env::current_exe().map_err(|error| Fault::new("E0811", format!("cannot find this program's file: {error}")))?;
-        Ok(Launcher { program, arguments: vec!["exec".into()] })
+        let server = Some(vec!["serve".into(), ".".repeat(ROOM).into()]);
+        Ok(Launcher { program, arguments: vec!["exec".into()], server })
     }
 }
 
@@ -72,6 +83,7 @@ pub struct Local {
     orphans: Vec<Process>,
     count: u64,
     groups: Groups,
+    nursery: Nursery,
     patience: Patience,
 }
 
@@ -103,7 +115,7 @@ struct Process {
 #[derive(Debug)]
 enum Handle {
     /// Begun here.
-    Child(Child),
+    Child(Pid),
     /// Begun by an earlier run of this program.
     Adopted(Holder),
 }
@@ -121,6 +133,7 @@ impl Local {
             orphans: Vec::new(),
             count: 0,
             groups: Groups::detect(),
+            nursery: Nursery::default(),
             patience: PATIENCE,
         }
     }
@@ -200,13 +213,26 @@ impl Local {
         let in_use: Vec<_> = self.in_use().flat_map(|process| process.cpus.iter().copied()).collect();
         let cpus = self.machine.choose(&in_use, job.request.cores().get());
         let group = self.groups.create(job.request.memory_bytes());
-        match launch(&self.launcher, job, &cpus, group.as_ref()) {
+        match self.launch(job, &cpus, group.as_ref()) {
             Ok(child) => Ok(Process::new(Handle::Child(child), group, cpus, &job.request, now)),
             Err(error) => {
                 group.into_iter().for_each(|group| self.groups.dissolve(group));
                 Err(error)
             }
         }
+    }
+
+    fn launch(&mut self, job: &JobSpec, cpus: &[usize], group: Option<&Group>) -> Result<Pid, FileError> {
+        let environment = environment(cpus, group);
+        job.attempt.record_command(&command_line(&self.launcher, &job.attempt, &environment))?;
+        let order = Order { directory: job.attempt.path().to_owned(), environment };
+        point();
+        let launched = match self.nursery.process(&self.launcher, &order) {
+            Some(pid) => Ok(pid),
+            None => spawn(&self.launcher, &job.attempt, order.environment),
+        };
+        point();
+        launched
     }
 
     /// All that uses something of the machine.
@@ -302,7 +328,7 @@ impl Drop for Local {
 impl Handle {
     fn pid(&self) -> Pid {
         match self {
-            Handle::Child(child) => Pid::from_raw(child.id().cast_signed()),
+            Handle::Child(pid) => *pid,
             Handle::Adopted(holder) => Pid::from_raw(holder.pid.cast_signed()),
         }
     }
@@ -317,9 +343,9 @@ impl Handle {
     }
 
     /// How it ended, now that it has; `ending` is why it was made to.
-    fn bury(&mut self, ending: Option<Cause>) -> Result<(), Cause> {
+    fn bury(&self, ending: Option<Cause>) -> Result<(), Cause> {
         match (self, ending) {
-            (Handle::Child(child), ending) => match child.wait() {
+            (Handle::Child(pid), ending) => match system::wait(*pid) {
                 Ok(status) => judge(status, ending),
                 Err(error) => Err(Cause::Unknown { reason: error.to_string() }),
             },
@@ -405,29 +431,24 @@ fn judge(status: ExitStatus, ending: Option<Cause>) -> Result<(), Cause> {
     }
 }
 
-fn launch(launcher: &Launcher, job: &JobSpec, cpus: &[usize], group: Option<&Group>) -> Result<Child, FileError> {
-    let attempt = &job.attempt;
-    let environment = environment(cpus, group);
-    attempt.record_command(&command_line(launcher, attempt, &environment))?;
+fn spawn(launcher: &Launcher, attempt: &Attempt, environment: Vec<(OsString, OsString)>) -> Result<Pid, FileError> {
     let mut command = Command::new(&launcher.program);
     command.args(&launcher.arguments).arg(attempt.path()).envs(environment);
     command.stdin(Stdio::null()).stdout(Attempt::stream(&attempt.stdout())?).stderr(Attempt::stream(&attempt.stderr())?);
-    point();
-    let spawned = command.process_group(0).spawn().map_err(FileError::io("run", &launcher.program));
-    point();
-    spawned
+    let child = command.process_group(0).spawn().map_err(FileError::io("run", &launcher.program))?;
+    Ok(Pid::from_raw(child.id().cast_signed()))
 }
 
-fn environment(cpus: &[usize], group: Option<&Group>) -> Vec<(&'static str, OsString)> {
+fn environment(cpus: &[usize], group: Option<&Group>) -> Vec<(OsString, OsString)> {
     let list: Vec<_> = cpus.iter().map(usize::to_string).collect();
-    let threads = THREADS.into_iter().map(|name| (name, cpus.len().to_string().into()));
-    let group = group.map(|group| (GROUP, group.path().as_os_str().to_owned()));
-    std::iter::once((CPUS, list.join(",").into())).chain(threads).chain(group).collect()
+    let threads = THREADS.into_iter().map(|name| (name.into(), cpus.len().to_string().into()));
+    let group = group.map(|group| (GROUP.into(), group.path().as_os_str().to_owned()));
+    std::iter::once((CPUS.into(), list.join(",").into())).chain(threads).chain(group).collect()
 }
 
 /// The command as one would type it.
-fn command_line(launcher: &Launcher, attempt: &Attempt, environment: &[(&str, OsString)]) -> Vec<u8> {
-    let setting = |(name, value): &(&str, OsString)| [OsStr::new(name), value].join(OsStr::new("="));
+fn command_line(launcher: &Launcher, attempt: &Attempt, environment: &[(OsString, OsString)]) -> Vec<u8> {
+    let setting = |(name, value): &(OsString, OsString)| [name.as_os_str(), value].join(OsStr::new("="));
     let settings: Vec<OsString> = environment.iter().map(setting).collect();
     let words = std::iter::once(OsStr::new("env")).chain(settings.iter().map(OsString::as_os_str));
     let words = words.chain([launcher.program.as_os_str()]).chain(launcher.arguments.iter().map(OsString::as_os_str));

@@ -102,7 +102,7 @@ fn request(bytes: Option<u64>, milliseconds: Option<u64>) -> Request {
 fn launcher() -> Launcher {
     let script = format!("{DIRECTORY}=\"$1\" exec \"$0\" --exact worker::tests::child --nocapture");
     let program = std::env::current_exe().expect("a program").into_os_string();
-    Launcher { program: "/bin/sh".into(), arguments: vec!["-c".into(), script.into(), program] }
+    Launcher { program: "/bin/sh".into(), arguments: vec!["-c".into(), script.into(), program], server: None }
 }
 
 struct Ran {
