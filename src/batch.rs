@@ -93,6 +93,9 @@ pub struct Capacity {
     pub memory: u64,
 }
 
+/// How someone is told that there may be news; in a moment, on whatever thread.
+pub type Waker = Box<dyn Fn() + Send>;
+
 /// Something that runs jobs.
 pub trait BatchSystem {
     /// Whether a request can ever be satisfied; to be asked before anything runs.
@@ -108,9 +111,13 @@ pub trait BatchSystem {
     /// Takes jobs in this order; one answer for each.
     fn submit(&mut self, jobs: &[JobSpec]) -> Vec<Result<BatchId, SubmitError>>;
 
-    /// The state of each of these jobs. It must be called again and again: some batch systems live only in this call. That a job has
-    /// ended is said once; after that it may be forgotten.
-    fn poll(&mut self, ids: &[BatchId]) -> Vec<JobState>;
+    /// What has become of jobs since the last call, in this order; of a job that is not named there is no news. It must be called again
+    /// and again: some batch systems live only in this call. That a job has ended is said once; after that it is forgotten.
+    fn poll(&mut self) -> Vec<(BatchId, JobState)>;
+
+    /// Has someone told when [`BatchSystem::poll`] may have news. Where a batch system cannot know when, nobody is told; it is to be
+    /// polled from time to time all the same.
+    fn wake(&mut self, _: Waker) {}
 
     /// Asks for the end of each of these jobs; a job that is over is no fault. They are over when [`BatchSystem::poll`] says so.
     fn cancel(&mut self, ids: &[BatchId]) -> Vec<Result<(), Fault>>;

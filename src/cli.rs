@@ -102,6 +102,12 @@ enum Command {
         /// The attempt's directory
         directory: PathBuf,
     },
+    /// Make processes for attempts that someone orders on stdin; a run of a program calls this
+    #[command(hide = true)]
+    Serve {
+        /// Room for the names of these processes
+        room: String,
+    },
 }
 
 /// What every command that reads a program takes.
@@ -185,6 +191,10 @@ const WRONG: u8 = 2;
 /// Runs the command that the process was called with.
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    // a job is evaluated on a thread of its own, and what it is copied from has no other thread
+    if matches!(arguments.command, Command::Exec { .. } | Command::Serve { .. }) {
+        return dispatch(arguments);
+    }
     // parsing and checking recurse over trees, whose depth is bounded for this stack
     let worker = thread::Builder::new().name("scl".to_owned()).stack_size(STACK_SIZE);
     match worker.spawn(move || dispatch(arguments)).map(thread::JoinHandle::join) {
@@ -217,6 +227,7 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         Command::Fmt(arguments) => format::run(&arguments),
         Command::Explain { code } => explain::run(code.as_deref()),
         Command::Exec { directory } => exec::exec(&directory),
+        Command::Serve { room: _ } => exec::serve(),
     }
 }
 

@@ -14,7 +14,7 @@ use super::perform::{Done, Prepared};
 use super::totals::Totals;
 use super::watch::{Event, EventKind, Running, Watcher};
 use super::{Batch, Program};
-use crate::batch::{BatchId, JobSpec, JobState, SubmitError, judge};
+use crate::batch::{BatchId, JobSpec, JobState, SubmitError, Waker, judge};
 use crate::diagnostic::{Diagnostic, Fault};
 use crate::graph::{TaskId, TaskKind};
 use crate::job::{
@@ -141,6 +141,11 @@ impl<'b> Jobs<'b> {
             totals: Totals::default(),
             warnings: Vec::new(),
         }
+    }
+
+    /// Has someone told when a poll may have news.
+    pub fn wake(&mut self, waker: Waker) {
+        self.batch.system.wake(waker);
     }
 
     /// Whether the user wants to stop: nothing more is to be submitted.
@@ -390,6 +395,11 @@ impl<'b> Jobs<'b> {
         self.batch.watcher.note(&Event { name, kind });
     }
 
+    /// Whether someone wants to see how they stand.
+    pub fn is_watched(&self) -> bool {
+        self.batch.watcher.wants_progress()
+    }
+
     /// Who watches the jobs, what of them runs, the longest first, and how many wait for another try.
     pub fn view(&mut self) -> (&mut dyn Watcher, Vec<Running>, usize) {
         let now = Instant::now();
@@ -455,16 +465,12 @@ impl<'b> Jobs<'b> {
             self.batch.watcher.say(&text);
         }
         let mut settled = self.try_again();
-        let ids: Vec<BatchId> = self.active.keys().cloned().collect();
         if self.wants_end() && !std::mem::replace(&mut self.cancelled, true) {
+            let ids: Vec<BatchId> = self.active.keys().cloned().collect();
             // a refusal shows in the next polls: the job is still there
             let _ = self.batch.system.cancel(&ids);
         }
-        if ids.is_empty() {
-            return settled;
-        }
-        let states = self.batch.system.poll(&ids);
-        for (id, state) in ids.into_iter().zip(states) {
+        for (id, state) in self.batch.system.poll() {
             settled.extend(self.look(&id, &state));
         }
         settled

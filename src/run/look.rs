@@ -129,8 +129,8 @@ impl BatchSystem for Idle {
         jobs.iter().map(|_| Ok(BatchId("none".into()))).collect()
     }
 
-    fn poll(&mut self, ids: &[BatchId]) -> Vec<JobState> {
-        vec![JobState::Ended(Err(Cause::Cancelled)); ids.len()]
+    fn poll(&mut self) -> Vec<(BatchId, JobState)> {
+        vec![(BatchId("none".into()), JobState::Ended(Err(Cause::Cancelled)))]
     }
 
     fn cancel(&mut self, ids: &[BatchId]) -> Vec<Result<(), Fault>> {
