@@ -48,6 +48,8 @@ mod session;
 mod site;
 #[path = "harness/slurm.rs"]
 mod slurm;
+#[path = "harness/straits.rs"]
+mod straits;
 #[path = "harness/syntax.rs"]
 mod syntax;
 #[path = "harness/terminal.rs"]
@@ -70,6 +72,7 @@ fn main() -> std::process::ExitCode {
         site::trials(),
         plan::trials(),
         care::trials(),
+        straits::trials(),
         examples::trials(),
         fuzz::trials(),
         explain::trials(),

@@ -91,9 +91,6 @@ impl Slurm {
         if job.attempt.verdict()?.is_some() {
             return Ok(None);
         }
-        if let Some((id, _)) = self.desk.open().jobs.iter().find(|(_, entry)| *entry.attempt == job.attempt) {
-            return Ok(Some(id.clone()));
-        }
         let mut entry = Entry::new(job);
         entry.id = Submission::at(&self.settings.jobs, &ticket.tag).id()?;
         entry.unclear = entry.id.is_none().then(Instant::now);

@@ -175,6 +175,7 @@ impl<'a> Executor<'a> {
             fresh: self.settings.fresh,
             retries: self.site.retries.clone(),
             only_look: false,
+            read_only: driver.is_read_only(),
         };
         let mut display = Display::new(self.form());
         let stage = display.stage();
@@ -216,7 +217,7 @@ impl<'a> Executor<'a> {
                     "left: {count} job{plural} on; run it again to take their results, `scl status` shows how they stand, `scl cancel` ends them"
                 );
             }
-            (true, true) => complain!("interrupted: no job goes on; what was finished is kept in {}", self.store.display()),
+            (true, true) => complain!("interrupted: none of its jobs goes on; what was finished is kept in {}", self.store.display()),
             (true, false) => complain!("interrupted"),
             (false, _) => {}
         }

@@ -206,7 +206,7 @@ impl BatchSystem for InTurn {
 
 /// Nothing is tried again, and nobody watches.
 fn batch<'b>(system: &'b mut InTurn, jobs: &Path, interrupted: &'b AtomicBool) -> Batch<'b> {
-    let settings = JobSettings { jobs: jobs.to_owned(), fresh: false, retries: Retries::default(), only_look: false };
+    let settings = JobSettings { jobs: jobs.to_owned(), fresh: false, retries: Retries::default(), only_look: false, read_only: false };
     Batch { system, settings, interrupted, watcher: Box::leak(Box::new(())), recorder: Box::leak(Box::new(())) }
 }
 

@@ -505,6 +505,9 @@ fn copies() -> Result<(), Failed> {
     let place = place(&served());
     let driver = Driver::start(&place)?;
     let server = server(&driver)?;
+    // a copy has its name before it is ready, and the first job is over soon
+    let begun = || attempts(&place.path().join(".scl")).iter().filter(|attempt| attempt.join("process.json").exists()).count();
+    wait_until(|| begun() == 3 && children(driver.child.id()).len() == 2)?;
     let jobs = driver.jobs(2)?;
     for job in &jobs {
         expect(nix::unistd::getpgid(Some(*job)) == Ok(*job), "a job is the leader of its group")?;
