@@ -1,5 +1,6 @@
 //! `scl cancel`: ends a run, some of its jobs, or what a driver that is gone left running.
 
+use std::collections::HashSet;
 use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,11 +13,14 @@ use super::{FAILED, WRONG};
 use crate::batch::slurm;
 use crate::diagnostic::Fault;
 use crate::job::{self, Attempt, Holder, Job};
-use crate::store::{self, Access, Lock, Owner, RunState, Store, Task, TaskState, Wishes};
+use crate::store::{self, Access, Lock, Owner, Records, Run, RunState, Store, Task, TaskState, Wishes};
 use crate::worker::orphans;
 
 /// How long a driver may take to see a request, and then to end what it was asked to end.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long a process that has taken the store may take to enter its run in the index.
+const ENTERING: Duration = Duration::from_secs(5);
 
 /// The pause between two looks.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -46,9 +50,8 @@ fn cancel(arguments: &Arguments) -> Result<Answer, Refusal> {
     let store = arguments.place.store()?;
     let ended = match store.lock().map_err(|error| unusable(&error))? {
         Access::Mine(lock) => end_orphans(arguments, &store, &lock)?,
-        Access::Taken(owner) => ask_driver(arguments, &store, owner.as_ref())?,
-        // should it run, it will see the request; should it not, nothing is lost
-        Access::Unclear(owner) => ask_driver(arguments, &store, Some(&owner))?,
+        // should one of another machine run, it will see the request; should it not, nothing is lost
+        Access::Taken(_) | Access::Unclear(_) => ask_driver(arguments, &store)?,
         Access::ReadOnly => return Err(Fault::new("E0730", "the store can only be read, and so can nothing be asked of its driver").into()),
     };
     let line = |ended: &Ended| match &ended.survives {
@@ -62,64 +65,113 @@ fn cancel(arguments: &Arguments) -> Result<Answer, Refusal> {
 }
 
 /// Tells the driver, and waits until it has done it. The whole run is over when its driver is.
-fn ask_driver(arguments: &Arguments, store: &Store, owner: Option<&Owner>) -> Result<Vec<Ended>, Refusal> {
+fn ask_driver(arguments: &Arguments, store: &Store) -> Result<Vec<Ended>, Refusal> {
     let records = arguments.place.records(store)?;
-    let run = arguments.place.run(&records, &arguments.which)?;
-    let open = |task: &Task| matches!(task.state, TaskState::Waiting | TaskState::Running);
+    let Some(run) = driven(arguments, store, &records)? else { return Ok(Vec::new()) };
     let tasks = records.tasks(&run)?;
-    let mut meant: Vec<String> = Vec::new();
-    for name in &arguments.tasks {
-        meant.extend(named(&tasks, name)?.into_iter().filter(|task| open(task)).map(|task| task.name.clone()));
-    }
     let all = arguments.tasks.is_empty();
-    if all {
-        meant = tasks.iter().filter(|task| open(task)).map(|task| task.name.clone()).collect();
-    } else if meant.is_empty() {
+    let meant: Vec<String> = if all {
+        tasks.iter().filter(|task| is_open(task)).map(|task| task.name.clone()).collect()
+    } else {
+        let named = arguments.tasks.iter().map(|name| named(&tasks, name)).collect::<Result<Vec<_>, _>>()?;
+        named.into_iter().flatten().filter(|task| is_open(task)).map(|task| task.name.clone()).collect()
+    };
+    if !all && meant.is_empty() {
         return Ok(Vec::new());
     }
-    let request = store::ask(store, &Wishes { all, tasks: arguments.tasks.clone() }).map_err(|error| unusable(&error))?;
+    let wishes = Wishes { all, tasks: arguments.tasks.clone() };
+    let request = store::ask(store, run.run, wishes).map_err(|error| unusable(&error))?;
     let end = Instant::now() + PATIENCE;
     loop {
-        let run = arguments.place.run(&records, &arguments.which)?;
-        let tasks = records.tasks(&run)?;
-        let left: Vec<&str> = tasks.iter().filter(|task| open(task) && meant.contains(&task.name)).map(|task| &*task.name).collect();
-        let driver_is_over = run.state != RunState::Running || store.owner().as_ref() != owner;
-        let done = if all { driver_is_over } else { !store::is_pending(&request) && left.is_empty() };
-        if done || driver_is_over || Instant::now() >= end {
-            let who = owner.map_or_else(|| "another process".to_owned(), ToString::to_string);
-            let survives = |name: &str| left.contains(&name).then(|| format!("driven by {who}"));
-            let mut ended: Vec<Ended> = meant.into_iter().map(|name| Ended { survives: survives(&name), name }).collect();
-            if all && !driver_is_over {
-                ended.push(Ended { name: format!("run {}", run.run), survives: Some(format!("driven by {who}")) });
-            } else if all {
-                ended.push(Ended { name: format!("run {}", run.run), survives: None });
-            }
-            return Ok(ended);
+        let now = records.run(run.run)?;
+        let left = left(&records, &run, &meant)?;
+        let is_over = now.is_none_or(|now| now.state != RunState::Running) || !is_driver(store.owner().as_ref(), &run);
+        let done = !all && !store::is_pending(&request) && left.is_empty();
+        if done || is_over || Instant::now() >= end {
+            return Ok(outcome(&run, meant, &left, all, is_over));
         }
         thread::sleep(PAUSE);
     }
 }
 
+/// What became of those that were meant, and of the run if all of it was.
+fn outcome(run: &Run, meant: Vec<String>, left: &HashSet<String>, all: bool, is_over: bool) -> Vec<Ended> {
+    let driver = run.driver.as_ref();
+    let who = driver.map_or_else(|| "another process".to_owned(), |driver| format!("process {} on {}", driver.pid, driver.host));
+    let survives = |survives: bool| survives.then(|| format!("driven by {who}"));
+    let mut ended: Vec<Ended> = meant.into_iter().map(|name| Ended { survives: survives(left.contains(&name)), name }).collect();
+    ended.extend(all.then(|| Ended { name: format!("run {}", run.run), survives: survives(!is_over) }));
+    ended
+}
+
+fn is_open(task: &Task) -> bool {
+    matches!(task.state, TaskState::Waiting | TaskState::Running)
+}
+
+/// Those that are meant and have not ended.
+fn left(records: &Records, run: &Run, meant: &[String]) -> Result<HashSet<String>, Refusal> {
+    let meant: HashSet<&str> = meant.iter().map(String::as_str).collect();
+    let tasks = records.tasks(run)?.into_iter().filter(|task| is_open(task) && meant.contains(&*task.name));
+    Ok(tasks.map(|task| task.name).collect())
+}
+
+/// The run that is meant, if the process that has the store drives it: whatever that process were asked to end of another run, it would
+/// be the wrong thing. A process that has just taken the store is given time to say what it runs. Nothing when it is gone.
+fn driven(arguments: &Arguments, store: &Store, records: &Records) -> Result<Option<Run>, Refusal> {
+    let end = Instant::now() + ENTERING;
+    loop {
+        let owner = store.owner();
+        let meant = arguments.place.run(records, &arguments.which);
+        if let Ok(run) = &meant
+            && run.state == RunState::Running
+            && is_driver(owner.as_ref(), run)
+        {
+            return Ok(Some(run.clone()));
+        }
+        let last = records.runs(None, 1)?.pop();
+        let has_entered = owner.is_some() && last.is_some_and(|last| last.state == RunState::Running && is_driver(owner.as_ref(), &last));
+        if has_entered || Instant::now() >= end {
+            return meant.and_then(|run| Err(over(&run, owner.as_ref())));
+        }
+        if matches!(store.lock(), Ok(Access::Mine(_))) {
+            return Ok(None);
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// Whether a run is of the process that has the store, which may not have said who it is.
+fn is_driver(owner: Option<&Owner>, run: &Run) -> bool {
+    owner.is_none_or(|owner| run.driver.as_ref().is_some_and(|driver| driver.is_same(&owner.holder)))
+}
+
+fn over(run: &Run, owner: Option<&Owner>) -> Refusal {
+    let who = owner.map_or_else(|| "another process".to_owned(), ToString::to_string);
+    let message = format!("run {} of {} is over; the store is used by {who}", run.run, run.model);
+    let fault = Fault::new("E0734", message).help("`scl status --runs` lists what runs");
+    Refusal { fault, status: WRONG }
+}
+
 /// Ends what runs without a driver, for this process has the store. What runs on another machine can only be named.
 fn end_orphans(arguments: &Arguments, store: &Store, _: &Lock) -> Result<Vec<Ended>, Refusal> {
-    let name =
-        |attempt: &Attempt| attempt.outline().map_or_else(|_| attempt.path().display().to_string(), |outline| outline.name.to_string());
-    let is_meant = |name: &str| {
-        let variable = name.split(' ').next().unwrap_or_default();
-        arguments.tasks.is_empty() || arguments.tasks.iter().any(|task| task == name || task == variable)
+    let records = arguments.place.records(store)?;
+    let keys = arguments.place.keys(&records, &arguments.which)?;
+    let is_meant = |orphan: &Orphan| {
+        let is_of_run = keys.as_ref().is_none_or(|keys| orphan.attempt.key().is_some_and(|key| keys.contains(&key)));
+        is_of_run && (arguments.tasks.is_empty() || arguments.tasks.iter().any(|task| is_called(&orphan.name, task)))
     };
-    let running: Vec<(String, Holder)> = job::running(store.jobs()).into_iter().map(|(attempt, holder)| (name(&attempt), holder)).collect();
-    let (names, holders): (Vec<String>, Vec<Holder>) = running.into_iter().filter(|(name, _)| is_meant(name)).unzip();
+    let running = job::running(store.jobs()).into_iter().map(|(attempt, holder)| (Orphan::of(attempt), holder));
+    let (orphans, holders): (Vec<Orphan>, Vec<Holder>) = running.filter(|(orphan, _)| is_meant(orphan)).unzip();
     let survivors = orphans::end(&holders);
     let survives = |pids: Vec<i32>| {
         let pids: Vec<String> = pids.iter().map(i32::to_string).collect();
         (!pids.is_empty()).then(|| format!("processes {} of this machine", pids.join(", ")))
     };
-    let mut ended: Vec<Ended> = names.into_iter().zip(survivors).map(|(name, pids)| Ended { name, survives: survives(pids) }).collect();
-    ended.extend(elsewhere(arguments, store)?.into_iter().filter(|ended| is_meant(&ended.name)));
-    ended.extend(end_submitted(store, &name, &is_meant)?);
-    let missing =
-        arguments.tasks.iter().find(|task| !ended.iter().any(|ended| ended.name == **task || ended.name.split(' ').next() == Some(task)));
+    let ended = orphans.into_iter().zip(survivors).map(|(orphan, pids)| Ended { name: orphan.name, survives: survives(pids) });
+    let mut ended: Vec<Ended> = ended.collect();
+    ended.extend(elsewhere(arguments, &records, &is_meant)?);
+    ended.extend(end_submitted(store, &is_meant)?);
+    let missing = arguments.tasks.iter().find(|task| !ended.iter().any(|ended| is_called(&ended.name, task)));
     match missing {
         Some(task) => {
             let fault = Fault::new("E0731", format!("no job of `{task}` runs")).help("`scl status` shows what does");
@@ -129,27 +181,46 @@ fn end_orphans(arguments: &Arguments, store: &Store, _: &Lock) -> Result<Vec<End
     }
 }
 
+/// An attempt without a driver.
+struct Orphan {
+    name: String,
+    attempt: Attempt,
+}
+
+impl Orphan {
+    fn of(attempt: Attempt) -> Self {
+        let name = attempt.outline().map_or_else(|_| attempt.path().display().to_string(), |outline| outline.name.to_string());
+        Orphan { name, attempt }
+    }
+}
+
+/// Whether a job is called this, or is a part of the variable that is.
+fn is_called(job: &str, name: &str) -> bool {
+    job == name || job.split(' ').next() == Some(name)
+}
+
 /// Ends what a batch system has, or may have.
-fn end_submitted(store: &Store, name: &dyn Fn(&Attempt) -> String, is_meant: &dyn Fn(&str) -> bool) -> Result<Vec<Ended>, Refusal> {
+fn end_submitted(store: &Store, is_meant: &dyn Fn(&Orphan) -> bool) -> Result<Vec<Ended>, Refusal> {
     let jobs = Job::all(store.jobs()).map_err(|error| unusable(&error))?;
     let attempts = jobs.iter().flat_map(|job| job.attempts().unwrap_or_default()).filter(Attempt::is_submitted);
-    let (names, attempts): (Vec<String>, Vec<Attempt>) =
-        attempts.map(|attempt| (name(&attempt), attempt)).filter(|(name, _)| is_meant(name)).unzip();
+    let orphans = attempts.map(Orphan::of).filter(|orphan| is_meant(orphan));
+    let (names, attempts): (Vec<String>, Vec<Attempt>) = orphans.map(|orphan| (orphan.name, orphan.attempt)).unzip();
     let survivors = slurm::end(store.jobs(), &attempts);
     let survives = |survivor: slurm::Survivor| format!("{}; `scancel {}` asks for its end again", survivor.reason, survivor.id);
     Ok(names.into_iter().zip(survivors).map(|(name, survivor)| Ended { name, survives: survivor.map(survives) }).collect())
 }
 
-/// The jobs of the last run that other machines run, as far as is known.
-fn elsewhere(arguments: &Arguments, store: &Store) -> Result<Vec<Ended>, Refusal> {
-    let records = arguments.place.records(store)?;
-    let Some(run) = records.runs(arguments.place.model().as_deref(), 1)?.pop() else { return Ok(Vec::new()) };
+/// The jobs of the run that other machines run, as far as is known.
+fn elsewhere(arguments: &Arguments, records: &Records, is_meant: &dyn Fn(&Orphan) -> bool) -> Result<Vec<Ended>, Refusal> {
+    // a store without any run has none of them
+    let Ok(run) = arguments.place.run(records, &arguments.which) else { return Ok(Vec::new()) };
     let running = records.tasks(&run)?.into_iter().filter(|task| task.state == TaskState::Running);
     let ended = running.filter_map(|task| {
         let attempt = task.attempt().filter(|attempt| !attempt.is_submitted())?;
         let holder = attempt.holder().ok()??;
         let place = (holder.host != job::host()).then(|| format!("process {} on {}; cancel it there", holder.pid, holder.host))?;
-        Some(Ended { name: task.name, survives: Some(place) })
+        let orphan = Orphan { name: task.name, attempt };
+        is_meant(&orphan).then_some(Ended { name: orphan.name, survives: Some(place) })
     });
     Ok(ended.collect())
 }

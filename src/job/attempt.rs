@@ -129,6 +129,11 @@ impl Attempt {
         &self.path
     }
 
+    /// The key of its task, in whose directory it is.
+    pub fn key(&self) -> Option<Digest> {
+        self.path.parent()?.file_name()?.to_str()?.parse().ok()
+    }
+
     /// From 1.
     pub fn number(&self) -> u32 {
         self.number

@@ -50,6 +50,11 @@ impl Holder {
         Holder { host: host(), boot: boot(), pid: 0, birth: 0, cpus: Vec::new(), group: None }
     }
 
+    /// Whether it is this process, whatever else is known of either.
+    pub fn is_same(&self, other: &Holder) -> bool {
+        (&*self.host, &*self.boot, self.pid, self.birth) == (&*other.host, &*other.boot, other.pid, other.birth)
+    }
+
     /// Whether it still runs.
     pub fn life(&self) -> Life {
         if self.host != host() {

@@ -48,6 +48,9 @@ pub struct Run {
     pub ended: Option<u64>,
     /// How it stands.
     pub state: RunState,
+    /// The process that drives it, or drove it, as far as that is known.
+    #[serde(skip)]
+    pub driver: Option<Holder>,
 }
 
 /// A batch task of a run.
@@ -147,6 +150,12 @@ impl Records {
         Ok(tasks)
     }
 
+    /// The keys of all tasks of a run, or of all runs of its program.
+    pub fn keys(&self, run: &Run, all_runs: bool) -> Result<Vec<Digest>, IndexError> {
+        let sql = "SELECT DISTINCT key FROM task WHERE run = ?1 OR ?2 AND run IN (SELECT id FROM run WHERE model = ?3)";
+        self.all(sql, params![run.run, all_runs, run.model], |row| digest(row, 0))
+    }
+
     /// What a run printed.
     pub fn lines(&self, run: &Run) -> Result<Vec<String>, IndexError> {
         self.all("SELECT text FROM line WHERE run = ?1 ORDER BY number", params![run.run], |row| row.get(0))
@@ -224,12 +233,12 @@ impl Task {
 }
 
 fn run(row: &Row) -> rusqlite::Result<Run> {
-    let driver: String = row.get(8)?;
+    let driver = serde_json::from_str::<Holder>(&row.get::<_, String>(8)?).ok();
     let outcome: Option<String> = row.get(7)?;
-    let goes_on = || match serde_json::from_str::<Holder>(&driver).map(|holder| holder.life()) {
+    let goes_on = || match driver.as_ref().map(Holder::life) {
         // of another machine nothing can be seen, and it has not said that it ended
-        Ok(Life::Here | Life::Elsewhere) => RunState::Running,
-        Ok(Life::Over) | Err(_) => RunState::Killed,
+        Some(Life::Here | Life::Elsewhere) => RunState::Running,
+        Some(Life::Over) | None => RunState::Killed,
     };
     Ok(Run {
         run: row.get(0)?,
@@ -240,6 +249,7 @@ fn run(row: &Row) -> rusqlite::Result<Run> {
         started: unsigned(row, 5)?.unwrap_or(0),
         ended: unsigned(row, 6)?,
         state: outcome.map_or_else(|| Some(goes_on()), |name| RunState::of(&name)).ok_or_else(|| unknown(7))?,
+        driver,
     })
 }
 

@@ -47,6 +47,7 @@ enum Message {
 #[derive(Debug)]
 pub struct Recording {
     root: PathBuf,
+    run: i64,
     sender: Sender<Message>,
     writer: Option<JoinHandle<Result<(), IndexError>>>,
     looked: Option<Instant>,
@@ -57,14 +58,14 @@ impl Recording {
     pub fn begin(store: &Store, lock: &Lock, info: &RunInfo) -> Result<(Self, Option<String>), IndexError> {
         let (mut connection, said) = index::open(store, lock)?;
         let path = store.index_path();
+        // before the run can be seen, for then it may be asked
+        wishes::clear(store.root());
         let run = begin(&mut connection, info).map_err(IndexError::sqlite(&path))?;
-        // they were meant for drivers that are gone
-        wishes::take(store.root());
         let (sender, receiver) = mpsc::channel();
         let writer = Writer { connection, run, path, lines: 0 };
         let thread = thread::Builder::new().name("scl-index".to_owned()).spawn(move || writer.write(&receiver));
         let writer = thread.map_err(FileError::io("write", &store.index_path()))?;
-        Ok((Recording { root: store.root().to_owned(), sender, writer: Some(writer), looked: None }, said))
+        Ok((Recording { root: store.root().to_owned(), run, sender, writer: Some(writer), looked: None }, said))
     }
 
     /// Ends the record; the fault says that it is not complete.
@@ -86,7 +87,7 @@ impl Recorder for Recording {
             return Wishes::default();
         }
         self.looked = Some(Instant::now());
-        wishes::take(&self.root)
+        wishes::take(&self.root, self.run)
     }
 }
 

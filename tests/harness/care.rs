@@ -15,10 +15,13 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 22] = [
+    let tests: [(&str, Test); 25] = [
         ("a run is cancelled", cancelled_run),
         ("one job of a run is cancelled", cancelled_job),
+        ("only the run that is named is cancelled", cancelled_by_name),
+        ("a driver that has not entered its run is asked for nothing", cancelled_too_early),
         ("what a killed driver left is cancelled", cancelled_orphan),
+        ("only what is left of the program that is named is cancelled", cancelled_orphan_by_name),
         ("what nobody runs is not cancelled", nothing_to_cancel),
         ("what the last run has not used is removed", unreachable),
         ("what is old is removed, and runs are forgotten", old),
@@ -102,6 +105,49 @@ fn cancelled_orphan() -> Result<(), Failed> {
     expect(answer["tasks"][0]["name"] == "a" && answer["tasks"][0]["survives"].is_null(), answer)?;
     wait_until(|| kill(job, None).is_err())?;
     place.run(&["cancel"]).prints("nothing runs\n")
+}
+
+/// One run is over when another one begins.
+fn cancelled_by_name() -> Result<(), Failed> {
+    let place = place(&format!("a = {LONG} on 1 core\nprint(a)\n"));
+    place.write("b.scl", "b = 1 on 1 core\nprint(b)\n");
+    place.run(&["run", "b.scl"]).prints("1\n")?;
+    let driver = driver_of(&place)?;
+    let job = driver.jobs(1)?[0];
+    let user = format!("process {}", driver.pid());
+    for named in [["-p", "b.scl"], ["--run", "1"]] {
+        place.run(&[&["cancel"], &named[..]].concat()).is_refused(&["E0734", "run 1 of ", "b.scl is over", &user])?;
+    }
+    place.run(&["cancel", "-p", "c.scl"]).is_refused(&["E0724", "c.scl"])?;
+    expect(kill(job, None).is_ok(), "the other run goes on")?;
+    place.run(&["cancel", "-p", "model.scl"]).prints("ended: a\nended: run 2\n")?;
+    driver.end()?.ends(1, "", &["interrupted"])
+}
+
+/// This process has the lock, and says nothing of itself or of a run.
+fn cancelled_too_early() -> Result<(), Failed> {
+    let place = place(&two_jobs(1));
+    workflow(&place).prints("2 21\n")?;
+    let lock = fs::File::open(store(&place).join("lock"))?;
+    lock.lock()?;
+    for command in [&["cancel"] as &[&str], &["cancel", "a"]] {
+        place.run(command).is_refused(&["E0734", "run 1 of", "used by another process"])?;
+    }
+    expect(fs::read_dir(store(&place).join("wishes")).is_err(), "nothing was asked")
+}
+
+fn cancelled_orphan_by_name() -> Result<(), Failed> {
+    let place = place(&format!("a = {LONG} on 1 core\nprint(a)\n"));
+    let driver = driver_of(&place)?;
+    let job = driver.jobs(1)?[0];
+    driver.kill()?;
+    place.write("b.scl", "b = 1 on 1 core\nprint(b)\n");
+    place.run(&["run", "b.scl"]).prints("1\n")?;
+    place.run(&["cancel", "-p", "b.scl"]).prints("nothing runs\n")?;
+    place.run(&["cancel", "--run", "2"]).prints("nothing runs\n")?;
+    expect(kill(job, None).is_ok(), "what another program left goes on")?;
+    place.run(&["cancel", "-p", "model.scl"]).prints("ended: a\n")?;
+    wait_until(|| kill(job, None).is_err())
 }
 
 fn nothing_to_cancel() -> Result<(), Failed> {
