@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ pub struct Limits {
     pub age: Option<Duration>,
     /// Of the others, those that were used the longest ago, until all jobs together take no more bytes than this.
     pub size: Option<u64>,
-    /// What the last run of each program has not used.
+    /// What no run of its program has used since the last one that was done.
     pub unreachable: bool,
 }
 
@@ -28,11 +29,11 @@ pub struct Limits {
 pub struct Swept {
     /// Jobs that were removed.
     pub removed: usize,
-    /// Their size in bytes.
+    /// The bytes that this gave back: a file that others have too is none of them.
     pub removed_bytes: u64,
     /// Jobs that are left.
     pub left: usize,
-    /// Their size in bytes.
+    /// What they take on the disk, in bytes; a file that several of them have counts once.
     pub left_bytes: u64,
     /// Of these, jobs that are running, or may be on another machine, and would have been removed.
     pub in_use: usize,
@@ -44,66 +45,119 @@ pub struct Swept {
 
 struct Candidate {
     job: Job,
-    bytes: u64,
+    files: Vec<File>,
     /// In milliseconds since 1970.
     used: u64,
+}
+
+/// A name of a file or directory.
+#[derive(Clone, Copy)]
+struct File {
+    /// By what the system knows it, whatever it is called: device and number.
+    node: (u64, u64),
+    /// What it takes on the disk.
+    bytes: u64,
 }
 
 /// Removes what is over the limits, or only says what that is. The lock keeps runs out.
 pub fn sweep(store: &Store, lock: &Lock, limits: Limits, only_say: bool) -> Result<Swept, IndexError> {
     let records = Records::open(store)?.0;
-    let (condemned, left) = divide(candidates(store, &records)?, limits, &records)?;
-    let mut swept = Swept::default();
-    for candidate in condemned {
-        if is_in_use(&candidate.job) {
-            swept.in_use += 1;
-            swept.left += 1;
-            swept.left_bytes += candidate.bytes;
-            continue;
+    let candidates = candidates(store, &records)?;
+    let mut sweep = Sweep { space: Space::of(&candidates), swept: Swept::default(), only_say };
+    let (condemned, mut others) = divide(candidates, limits, &records)?;
+    condemned.iter().try_for_each(|candidate| sweep.remove(candidate))?;
+    others.sort_by_key(|candidate| candidate.used);
+    for candidate in &others {
+        match limits.size {
+            Some(most) if sweep.space.bytes > most => sweep.remove(candidate)?,
+            Some(_) | None => sweep.swept.left += 1,
         }
-        if !only_say {
-            remove(candidate.job.path())?;
-        }
-        swept.removed += 1;
-        swept.removed_bytes += candidate.bytes;
     }
-    swept.left += left.len();
-    swept.left_bytes += left.iter().map(|candidate| candidate.bytes).sum::<u64>();
+    let Sweep { space, mut swept, .. } = sweep;
+    swept.left_bytes = space.bytes;
     swept.leftovers = leftovers(store, only_say)?;
     swept.runs = limits.age.map_or(Ok(0), |age| forget(store, lock, age, only_say))?;
     Ok(swept)
 }
 
+/// What was removed so far, and what is still there.
+struct Sweep {
+    space: Space,
+    swept: Swept,
+    only_say: bool,
+}
+
+impl Sweep {
+    /// Removes a job, unless something runs that needs it.
+    fn remove(&mut self, candidate: &Candidate) -> Result<(), FileError> {
+        if is_in_use(&candidate.job) {
+            self.swept.in_use += 1;
+            self.swept.left += 1;
+            return Ok(());
+        }
+        if !self.only_say {
+            remove(candidate.job.path())?;
+        }
+        self.swept.removed += 1;
+        self.swept.removed_bytes += self.space.free(&candidate.files);
+        Ok(())
+    }
+}
+
+/// The files that are there. One that has several names takes its bytes once, until the last name is gone.
+#[derive(Default)]
+struct Space {
+    names: HashMap<(u64, u64), usize>,
+    bytes: u64,
+}
+
+impl Space {
+    fn of(candidates: &[Candidate]) -> Self {
+        let mut space = Space::default();
+        for file in candidates.iter().flat_map(|candidate| &candidate.files) {
+            let names = space.names.entry(file.node).or_default();
+            *names += 1;
+            if *names == 1 {
+                space.bytes += file.bytes;
+            }
+        }
+        space
+    }
+
+    /// Forgets names, and gives the bytes that are free then.
+    fn free(&mut self, files: &[File]) -> u64 {
+        let mut freed = 0;
+        for file in files {
+            let names = self.names.entry(file.node).or_insert(1);
+            *names -= 1;
+            if *names == 0 {
+                self.names.remove(&file.node);
+                freed += file.bytes;
+            }
+        }
+        self.bytes -= freed;
+        freed
+    }
+}
+
 fn candidates(store: &Store, records: &Records) -> Result<Vec<Candidate>, IndexError> {
     let uses: HashMap<Digest, u64> = records.last_uses()?.into_iter().collect();
     let candidate = |job: Job| {
-        let (bytes, written) = measure(job.path());
+        let (files, written) = measure(job.path());
         let used = uses.get(&job.key()).copied().unwrap_or(0).max(written);
-        Candidate { job, bytes, used }
+        Candidate { job, files, used }
     };
     Ok(Job::all(store.jobs())?.into_iter().map(candidate).collect())
 }
 
-/// What goes, and what stays.
+/// What goes because of its age, or because nothing reaches it, and what stays.
 fn divide(candidates: Vec<Candidate>, limits: Limits, records: &Records) -> Result<(Vec<Candidate>, Vec<Candidate>), IndexError> {
     let reachable: Option<HashSet<Digest>> = if limits.unreachable { Some(records.reachable()?.into_iter().collect()) } else { None };
     let oldest = limits.age.map(oldest);
     let goes = |candidate: &Candidate| {
         oldest.is_some_and(|oldest| candidate.used < oldest) || reachable.as_ref().is_some_and(|keys| !keys.contains(&candidate.job.key()))
     };
-    let (mut condemned, mut left): (Vec<_>, Vec<_>) = candidates.into_iter().partition(goes);
-    if let Some(most) = limits.size {
-        left.sort_by_key(|candidate| candidate.used);
-        let mut bytes: u64 = left.iter().map(|candidate| candidate.bytes).sum();
-        let too_many = left.iter().take_while(|candidate| {
-            let over = bytes > most;
-            bytes = bytes.saturating_sub(candidate.bytes);
-            over
-        });
-        let count = too_many.count();
-        condemned.extend(left.drain(..count));
-    }
-    Ok((condemned, left))
+    Ok(candidates.into_iter().partition(goes))
 }
 
 /// The time before which something is too old, in milliseconds since 1970.
@@ -119,15 +173,20 @@ fn is_in_use(job: &Job) -> bool {
     })
 }
 
-/// The bytes of all files in a directory, and when the last one was written.
-fn measure(path: &Path) -> (u64, u64) {
-    let Ok(file) = fs::symlink_metadata(path) else { return (0, 0) };
-    let written = file.modified().map_or(0, |time| Timestamp::of(time).0);
-    if !file.is_dir() {
-        return (file.len(), written);
+/// All names in a directory, its own one included, and when the last file was written.
+fn measure(path: &Path) -> (Vec<File>, u64) {
+    let Ok(file) = fs::symlink_metadata(path) else { return (Vec::new(), 0) };
+    // a block of this count has this size whatever the filesystem
+    let mut files = vec![File { node: (file.dev(), file.ino()), bytes: file.blocks() * 512 }];
+    let mut last = file.modified().map_or(0, |time| Timestamp::of(time).0);
+    if file.is_dir() {
+        for entry in fs::read_dir(path).into_iter().flatten().flatten() {
+            let (more, written) = measure(&entry.path());
+            files.extend(more);
+            last = last.max(written);
+        }
     }
-    let inside = fs::read_dir(path).into_iter().flatten().flatten().map(|entry| measure(&entry.path()));
-    inside.fold((0, written), |(bytes, last), (more, written)| (bytes + more, last.max(written)))
+    (files, last)
 }
 
 /// Out of the way first, so that nobody ever finds half of it.
@@ -182,9 +241,10 @@ fn unused_submissions(store: &Store) -> Result<Vec<Submission>, FileError> {
     Ok(Submission::all(store.jobs()).into_iter().filter(|submission| !used.contains(submission.path())).collect())
 }
 
-/// Removes runs from the index that began longer ago, but never the last one of a program.
+/// Removes runs from the index that began longer ago, but never the last one of a program, nor the last one that was done.
 fn forget(store: &Store, lock: &Lock, age: Duration, only_say: bool) -> Result<usize, IndexError> {
-    const OLD: &str = "SELECT id FROM run WHERE started < ?1 AND (model = '' OR id NOT IN (SELECT max(id) FROM run GROUP BY model))";
+    const OLD: &str = "SELECT id FROM run WHERE started < ?1 AND (model = '' OR id NOT IN (SELECT max(id) FROM run GROUP BY model)) \
+                       AND id NOT IN (SELECT max(id) FROM run WHERE outcome = 'done' GROUP BY model)";
     let path = store.index_path();
     if !path.exists() {
         return Ok(0);

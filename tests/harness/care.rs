@@ -15,7 +15,7 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 25] = [
+    let tests: [(&str, Test); 26] = [
         ("a run is cancelled", cancelled_run),
         ("one job of a run is cancelled", cancelled_job),
         ("only the run that is named is cancelled", cancelled_by_name),
@@ -26,6 +26,7 @@ pub fn trials() -> Vec<Trial> {
         ("what the last run has not used is removed", unreachable),
         ("what is old is removed, and runs are forgotten", old),
         ("what is too much is removed, the oldest first", too_much),
+        ("what several jobs have counts once", links),
         ("nothing is removed while a driver runs", used_store),
         ("what still runs is not removed", running_job),
         ("a result that was altered or truncated is computed anew", damaged_result),
@@ -195,6 +196,20 @@ fn too_much() -> Result<(), Failed> {
     place.run(&["gc", "--max-size", &format!("{}B", all - 1)]).prints_some(&["removed: 1 jobs", "left: 1 jobs"])?;
     place.run(&["run", "other.scl"]).ends(0, "4\n", &["1 kept"])?;
     workflow(&place).ends(0, "2\n", &["1 done"])
+}
+
+/// A value of some size is in a file that all chunks read: removing one of them frees next to nothing.
+fn links() -> Result<(), Failed> {
+    let place = place("s = (v: 1, 2, 3)\nn = range(0, 200000, 1)\nm = map((x: x*sum(n)), s) in 3 chunks on 1 core\nprint(m[0])\n");
+    workflow(&place).prints("19999900000\n")?;
+    let bytes = |answer: &serde_json::Value, name: &str| answer["swept"][name].as_u64().unwrap_or_default();
+    let all = bytes(&json(&place, &["gc"])?, "left_bytes");
+    expect((1_600_000..3_000_000).contains(&all), all)?;
+    let answer = json(&place, &["gc", "--max-size", &format!("{}B", all - 1)])?;
+    expect(answer["swept"]["removed"] == 1 && bytes(&answer, "removed_bytes") < 200_000, &answer)?;
+    expect(bytes(&answer, "left_bytes") == all - bytes(&answer, "removed_bytes"), &answer)?;
+    let answer = json(&place, &["gc", "--older-than", "0s"])?;
+    expect(bytes(&answer, "removed_bytes") > 1_600_000 && bytes(&answer, "left_bytes") == 0, &answer)
 }
 
 fn used_store() -> Result<(), Failed> {
