@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     /// What was used the longest ago, until all results together take no more than this, as in `10GiB`
     #[arg(long, value_name = "SIZE")]
     max_size: Option<ByteSize>,
-    /// What the last run of each program has not used
+    /// What no run of its program has used since the last one that went well
     #[arg(long)]
     unreachable: bool,
     /// Only say what would be removed

@@ -167,9 +167,11 @@ impl Records {
         self.all(sql, (), |row| Ok((digest(row, 0)?, unsigned(row, 1)?.unwrap_or(0))))
     }
 
-    /// The keys that the latest run of each program used.
+    /// The keys of what the next run of any program may take: all that its runs used since the last one that was done, for those after
+    /// that one did not come to all of it. Of a program of which no run was done, all.
     pub fn reachable(&self) -> Result<Vec<Digest>, IndexError> {
-        let sql = "SELECT DISTINCT key FROM task WHERE run IN (SELECT max(id) FROM run GROUP BY model)";
+        let sql = "SELECT DISTINCT task.key FROM task JOIN run ON run.id = task.run WHERE run.id >= \
+                   coalesce((SELECT max(done.id) FROM run AS done WHERE done.model = run.model AND done.outcome = 'done'), 0)";
         self.all(sql, (), |row| digest(row, 0))
     }
 

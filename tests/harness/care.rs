@@ -15,7 +15,7 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 26] = [
+    let tests: [(&str, Test); 27] = [
         ("a run is cancelled", cancelled_run),
         ("one job of a run is cancelled", cancelled_job),
         ("only the run that is named is cancelled", cancelled_by_name),
@@ -23,7 +23,8 @@ pub fn trials() -> Vec<Trial> {
         ("what a killed driver left is cancelled", cancelled_orphan),
         ("only what is left of the program that is named is cancelled", cancelled_orphan_by_name),
         ("what nobody runs is not cancelled", nothing_to_cancel),
-        ("what the last run has not used is removed", unreachable),
+        ("what is not used any more is removed", unreachable),
+        ("what a run that was broken off did not come to is not removed", reachable),
         ("what is old is removed, and runs are forgotten", old),
         ("what is too much is removed, the oldest first", too_much),
         ("what several jobs have counts once", links),
@@ -172,6 +173,23 @@ fn unreachable() -> Result<(), Failed> {
     workflow(&place).ends(0, "3 21\n", &["2 kept"])?;
     place.write("model.scl", two_jobs(1));
     workflow(&place).ends(0, "2 21\n", &["1 done, 0 failed, 1 kept"])
+}
+
+/// The second run is ended before it comes to `c`; the third fails.
+fn reachable() -> Result<(), Failed> {
+    let program = |a: &str| format!("a = {a} on 1 core\nb = if(a > 0, 5, 6) on 1 core\nc = b + 1 on 1 core\nprint(c)\n");
+    let place = place(&program("2"));
+    workflow(&place).prints("6\n")?;
+    place.write("model.scl", program(LONG));
+    let driver = driver_of(&place)?;
+    place.run(&["gc", "--unreachable"]).ends(1, "", &["E0732"])?;
+    driver.interrupt()?.ends(1, "", &["interrupted"])?;
+    place.write("model.scl", program("1/0"));
+    workflow(&place).ends(1, "", &["division by zero"])?;
+    place.run(&["gc", "--unreachable"]).prints_some(&["removed: 0 jobs", "left: 7 jobs"])?;
+    place.write("model.scl", program("2"));
+    workflow(&place).ends(0, "6\n", &["0 done, 0 failed, 3 kept"])?;
+    place.run(&["gc", "--unreachable"]).prints_some(&["removed: 4 jobs", "left: 3 jobs"])
 }
 
 fn old() -> Result<(), Failed> {
