@@ -243,11 +243,16 @@ impl Attempt {
         }
     }
 
-    /// How it ended; nothing when it is not over, or died.
+    /// How it ended; nothing when it is not over, or died. The manifest of another job says nothing of this one, however well its
+    /// checksums fit.
     pub fn manifest(&self) -> Result<Option<Manifest>, FileError> {
         let path = self.manifest_path();
         let Some(bytes) = files::read_if_there(&path)? else { return Ok(None) };
-        files::from_json(&path, &bytes, FORMAT, Writer::Any).map(Some)
+        let manifest: Manifest = files::from_json(&path, &bytes, FORMAT, Writer::Any)?;
+        match self.key() {
+            Some(key) if key != manifest.key => Err(FileError::damaged(&path, format!("it is of the job {}", manifest.key))),
+            Some(_) | None => Ok(Some(manifest)),
+        }
     }
 
     /// The result that a manifest names, with its checksum verified.

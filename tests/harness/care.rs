@@ -15,7 +15,7 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 27] = [
+    let tests: [(&str, Test); 28] = [
         ("a run is cancelled", cancelled_run),
         ("one job of a run is cancelled", cancelled_job),
         ("only the run that is named is cancelled", cancelled_by_name),
@@ -33,6 +33,7 @@ pub fn trials() -> Vec<Trial> {
         ("a result that was altered or truncated is computed anew", damaged_result),
         ("an earlier result is used when the last one is damaged", earlier_result),
         ("a manifest that was truncated is no evidence", damaged_manifest),
+        ("a result that was copied from another job is none", copied_result),
         ("a damaged index is made anew", damaged_index),
         ("a newer store is refused", newer_store),
         ("a store whose mark was lost is used", lost_mark),
@@ -280,6 +281,16 @@ fn damaged_manifest() -> Result<(), Failed> {
     }
     workflow(&place).ends(0, "2 21\n", &["2 done", "warning[W0720]", "is damaged"])?;
     workflow(&place).ends(0, "2 21\n", &["2 kept"])
+}
+
+fn copied_result() -> Result<(), Failed> {
+    let place = place(&two_jobs(1));
+    workflow(&place).prints("2 21\n")?;
+    let attempts = attempts(&store(&place));
+    for file in ["manifest.json", "result.json"] {
+        fs::copy(attempts[0].join(file), attempts[1].join(file))?;
+    }
+    workflow(&place).ends(0, "2 21\n", &["1 done, 0 failed, 1 kept", "warning[W0720]", "it is of the job"])
 }
 
 fn damaged_index() -> Result<(), Failed> {
