@@ -521,11 +521,19 @@ impl<'b> Jobs<'b> {
         self.by_key.remove(&active.key);
         let took = active.began.map(|began| began.elapsed());
         let manifest = manifest.ok().flatten();
-        let cause = result.as_ref().err().map(|(cause, _)| cause.clone());
-        self.record_end(&active.order.tasks, cause.as_ref(), manifest.as_ref());
         if let Some(manifest) = &manifest {
             self.totals.add(&active.name, &self.request(&active.order.prepared), manifest);
         }
+        let cause = result.as_ref().err().map(|(cause, _)| cause.clone());
+        let may_retry = !self.is_stopping() && !active.order.unwanted;
+        let again = cause.clone().filter(|_| may_retry);
+        let again = again.and_then(|cause| self.batch.settings.retries.pause(&cause, &active.order.failed).map(|pause| (cause, pause)));
+        // what is going to be tried again has not ended
+        if let Some((cause, pause)) = again {
+            self.pause(active.name, active.key, active.attempt.number(), active.order, cause, pause);
+            return Vec::new();
+        }
+        self.record_end(&active.order.tasks, cause.as_ref(), manifest.as_ref());
         match result {
             Ok(value) => {
                 self.counts.done += 1;
@@ -537,29 +545,24 @@ impl<'b> Jobs<'b> {
                 self.counts.cancelled += 1;
                 active.order.tasks.into_iter().map(|(task, _)| (task, Done::Failed(Vec::new()))).collect()
             }
-            Err((cause, diagnostics)) => match self.batch.settings.retries.pause(&cause, &active.order.failed) {
-                Some(pause) if !self.is_stopping() && !active.order.unwanted => {
-                    self.pause(active.name, active.key, active.attempt.number(), active.order, cause, pause);
-                    Vec::new()
-                }
-                Some(_) | None => {
-                    let count = if cause == Cause::Cancelled { &mut self.counts.cancelled } else { &mut self.counts.failed };
-                    *count += 1;
-                    self.note(active.name.clone(), EventKind::Failed { cause: cause.clone(), took });
-                    let (key, tasks) = (active.key, active.order.tasks.clone());
-                    let failure = Failure { id: id.clone(), job: active, cause, diagnostics };
-                    let failed = |(task, variable)| (task, Done::Failed(self.failure(variable, &failure)));
-                    let failed = tasks.into_iter().map(failed).collect();
-                    self.failures.insert(key, failure);
-                    failed
-                }
-            },
+            Err((cause, diagnostics)) => {
+                let count = if cause == Cause::Cancelled { &mut self.counts.cancelled } else { &mut self.counts.failed };
+                *count += 1;
+                self.note(active.name.clone(), EventKind::Failed { cause: cause.clone(), took });
+                let (key, tasks) = (active.key, active.order.tasks.clone());
+                let failure = Failure { id: id.clone(), job: active, cause, diagnostics };
+                let failed = |(task, variable)| (task, Done::Failed(self.failure(variable, &failure)));
+                let failed = tasks.into_iter().map(failed).collect();
+                self.failures.insert(key, failure);
+                failed
+            }
         }
     }
 
     /// Puts a job that failed aside until its next try.
     fn pause(&mut self, name: Arc<str>, key: Digest, attempt: u32, mut order: Order, cause: Cause, pause: Duration) {
         order.failed.push(cause.clone());
+        order.tasks.first().into_iter().for_each(|(task, _)| self.record(*task, State::Pausing { attempt }));
         self.note(name.clone(), EventKind::Retried { cause, pause });
         self.pausing.push(Pausing { until: Instant::now() + pause, name, key, attempt, order });
     }

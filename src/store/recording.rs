@@ -229,6 +229,7 @@ pub(super) fn change(transaction: &Transaction, run: i64, task: u32, state: &Sta
         State::Kept { attempt } => set("state = ?3, attempt = ?4", &[&TaskState::Kept.name(), attempt]),
         State::Shared { attempt } => set("state = ?3, attempt = ?4", &[&TaskState::Shared.name(), attempt]),
         State::Waiting { attempt, job } => set("state = ?3, attempt = ?4, job = ?5", &[&TaskState::Waiting.name(), attempt, job]),
+        State::Pausing { attempt } => set("state = ?3, attempt = ?4", &[&TaskState::Waiting.name(), attempt]),
         State::Running => set("state = ?3", &[&TaskState::Running.name()]),
         State::Lacking { .. } => Ok(()),
         State::Ended(end @ End { cause, times, usage }) => {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use libtest_mimic::{Failed, Trial};
-use nix::sys::signal::kill;
+use nix::sys::signal::{Signal, kill};
 
 use crate::binary::Place;
 use crate::jobs::{Driver, attempts, expect, place, wait_until, workflow};
@@ -15,9 +15,10 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 28] = [
+    let tests: [(&str, Test); 29] = [
         ("a run is cancelled", cancelled_run),
         ("one job of a run is cancelled", cancelled_job),
+        ("what waits for another try is cancelled", cancelled_between_tries),
         ("only the run that is named is cancelled", cancelled_by_name),
         ("a driver that has not entered its run is asked for nothing", cancelled_too_early),
         ("what a killed driver left is cancelled", cancelled_orphan),
@@ -108,6 +109,19 @@ fn cancelled_orphan() -> Result<(), Failed> {
     expect(answer["tasks"][0]["name"] == "a" && answer["tasks"][0]["survives"].is_null(), answer)?;
     wait_until(|| kill(job, None).is_err())?;
     place.run(&["cancel"]).prints("nothing runs\n")
+}
+
+fn cancelled_between_tries() -> Result<(), Failed> {
+    let place = place(&format!("a = {LONG} on 1 core\nprint(a)\n"));
+    place.write("site.toml", "[retries]\nsignal = 3\npause_seconds = 100\n");
+    let driver = driver_of(&place)?;
+    let job = driver.jobs(1)?[0];
+    kill(job, Signal::SIGKILL)?;
+    wait_until(|| json(&place, &["status"]).is_ok_and(|status| status["tasks"][0]["state"] == "waiting"))?;
+    place.run(&["cancel", "a"]).prints("ended: a\n")?;
+    driver.end()?.ends(1, "", &["the job of `a` failed: cancelled", "1 cancelled"])?;
+    let status = json(&place, &["status"])?;
+    expect(status["tasks"][0]["state"] == "cancelled", status)
 }
 
 /// One run is over when another one begins.
