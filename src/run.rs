@@ -385,9 +385,9 @@ fn identity(fault: &Diagnostic) -> String {
     format!("{} {} {:?}", fault.code, fault.message, fault.labels)
 }
 
-/// How many jobs a program may need, of those that something needs.
-pub fn job_count(program: &Program) -> usize {
-    job_tasks(program).count()
+/// The names of the jobs that a program may need, of those that something needs.
+pub fn job_names(program: &Program) -> Vec<String> {
+    job_tasks(program).map(|task| crate::graph::name(program.graph.kind(task), &program.model, &program.sources)).collect()
 }
 
 fn job_tasks(program: &Program) -> impl Iterator<Item = TaskId> {

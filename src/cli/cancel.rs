@@ -1,6 +1,6 @@
 //! `scl cancel`: ends a run, some of its jobs, or what a driver that is gone left running.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::driver::unusable;
-use super::records::{Answer, Place, Refusal, Which, named};
+use super::records::{Answer, Place, Refusal, Which, no_such_task};
 use super::{FAILED, WRONG};
 use crate::batch::slurm;
 use crate::diagnostic::Fault;
-use crate::job::{self, Attempt, Holder, Job};
+use crate::job::{self, Attempt, Digest, Holder, Job};
 use crate::store::{self, Access, Lock, Owner, Records, Run, RunState, Store, Task, TaskState, Wishes};
 use crate::worker::orphans;
 
@@ -38,6 +38,8 @@ pub(super) struct Arguments {
 /// A job that was ended, or could not be.
 struct Ended {
     name: String,
+    /// Whether it ever began.
+    begun: bool,
     /// Where it is still running.
     survives: Option<String>,
 }
@@ -55,11 +57,12 @@ fn cancel(arguments: &Arguments) -> Result<Answer, Refusal> {
         Access::ReadOnly => return Err(Fault::new("E0730", "the store can only be read, and so can nothing be asked of its driver").into()),
     };
     let line = |ended: &Ended| match &ended.survives {
+        None if !ended.begun => format!("will not begin: {}\n", ended.name),
         None => format!("ended: {}\n", ended.name),
         Some(place) => format!("still running: {}, {place}\n", ended.name),
     };
     let text = if ended.is_empty() { "nothing runs\n".to_owned() } else { ended.iter().map(line).collect() };
-    let object = |ended: &Ended| json!({ "name": ended.name, "survives": ended.survives });
+    let object = |ended: &Ended| json!({ "name": ended.name, "begun": ended.begun, "survives": ended.survives });
     let status = if ended.iter().any(|ended| ended.survives.is_some()) { FAILED } else { 0 };
     Ok(Answer { text, object: json!({ "tasks": ended.iter().map(object).collect::<Vec<_>>() }), status })
 }
@@ -68,14 +71,8 @@ fn cancel(arguments: &Arguments) -> Result<Answer, Refusal> {
 fn ask_driver(arguments: &Arguments, store: &Store) -> Result<Vec<Ended>, Refusal> {
     let records = arguments.place.records(store)?;
     let Some(run) = driven(arguments, store, &records)? else { return Ok(Vec::new()) };
-    let tasks = records.tasks(&run)?;
     let all = arguments.tasks.is_empty();
-    let meant: Vec<String> = if all {
-        tasks.iter().filter(|task| is_open(task)).map(|task| task.name.clone()).collect()
-    } else {
-        let named = arguments.tasks.iter().map(|name| named(&tasks, name)).collect::<Result<Vec<_>, _>>()?;
-        named.into_iter().flatten().filter(|task| is_open(task)).map(|task| task.name.clone()).collect()
-    };
+    let meant = if all { open(&records.tasks(&run)?) } else { meant(&records, &run, &arguments.tasks)? };
     if !all && meant.is_empty() {
         return Ok(Vec::new());
     }
@@ -84,35 +81,56 @@ fn ask_driver(arguments: &Arguments, store: &Store) -> Result<Vec<Ended>, Refusa
     let end = Instant::now() + PATIENCE;
     loop {
         let now = records.run(run.run)?;
-        let left = left(&records, &run, &meant)?;
+        let tasks = records.tasks(&run)?;
+        let mut left = open(&tasks);
+        left.retain(|name| meant.contains(name));
         let is_over = now.is_none_or(|now| now.state != RunState::Running) || !is_driver(store.owner().as_ref(), &run);
-        let done = !all && !store::is_pending(&request) && left.is_empty();
-        if done || is_over || Instant::now() >= end {
-            return Ok(outcome(&run, meant, &left, all, is_over));
+        let is_pending = store::is_pending(&request);
+        if !all && !is_pending && left.is_empty() || is_over || Instant::now() >= end {
+            let who = who(&run);
+            let survives = |survives: bool| survives.then(|| format!("driven by {who}"));
+            let begun: HashSet<&str> = tasks.iter().filter(|task| task.attempt.is_some()).map(|task| &*task.name).collect();
+            let is_left = |name: &String| if begun.contains(&**name) { left.contains(name) } else { is_pending && !is_over };
+            let ended = |name: String| Ended { begun: begun.contains(&*name), survives: survives(is_left(&name)), name };
+            let whole = all.then(|| Ended { name: format!("run {}", run.run), begun: true, survives: survives(!is_over) });
+            return Ok(meant.into_iter().map(ended).chain(whole).collect());
         }
         thread::sleep(PAUSE);
     }
 }
 
-/// What became of those that were meant, and of the run if all of it was.
-fn outcome(run: &Run, meant: Vec<String>, left: &HashSet<String>, all: bool, is_over: bool) -> Vec<Ended> {
-    let driver = run.driver.as_ref();
-    let who = driver.map_or_else(|| "another process".to_owned(), |driver| format!("process {} on {}", driver.pid, driver.host));
-    let survives = |survives: bool| survives.then(|| format!("driven by {who}"));
-    let mut ended: Vec<Ended> = meant.into_iter().map(|name| Ended { survives: survives(left.contains(&name)), name }).collect();
-    ended.extend(all.then(|| Ended { name: format!("run {}", run.run), survives: survives(!is_over) }));
-    ended
+/// Who drives a run, for people.
+fn who(run: &Run) -> String {
+    run.driver.as_ref().map_or_else(|| "another process".to_owned(), |driver| format!("process {} on {}", driver.pid, driver.host))
 }
 
-fn is_open(task: &Task) -> bool {
-    matches!(task.state, TaskState::Waiting | TaskState::Running)
+/// The jobs of these names that have not ended, with all tasks that wait for the same ones, and those that have not even begun because
+/// their inputs are not there.
+fn meant(records: &Records, run: &Run, names: &[String]) -> Result<BTreeSet<String>, Refusal> {
+    let tasks = records.tasks(run)?;
+    let known: HashSet<&str> = tasks.iter().map(|task| &*task.name).collect();
+    let mut later = records.planned(run)?;
+    later.retain(|job| !known.contains(&**job));
+    let variables = tasks.iter().map(|task| &*task.variable).chain(later.iter().filter_map(|job| job.split(' ').next()));
+    let all: Vec<&str> = known.iter().copied().chain(later.iter().map(String::as_str)).chain(variables).collect();
+    if let Some(name) = names.iter().find(|name| !all.contains(&name.as_str())) {
+        return Err(no_such_task(name, all.into_iter(), "the run").into());
+    }
+    let is_named = |job: &str| names.iter().any(|name| is_called(job, name));
+    let keys: HashSet<Digest> = tasks.iter().filter(|task| is_named(&task.name)).map(|task| task.key).collect();
+    let mut meant = open(&tasks);
+    let together: HashSet<&str> = tasks.iter().filter(|task| keys.contains(&task.key)).map(|task| &*task.name).collect();
+    meant.retain(|name| together.contains(&**name));
+    meant.extend(later.into_iter().filter(|job| is_named(job)));
+    Ok(meant)
 }
 
-/// Those that are meant and have not ended.
-fn left(records: &Records, run: &Run, meant: &[String]) -> Result<HashSet<String>, Refusal> {
-    let meant: HashSet<&str> = meant.iter().map(String::as_str).collect();
-    let tasks = records.tasks(run)?.into_iter().filter(|task| is_open(task) && meant.contains(&*task.name));
-    Ok(tasks.map(|task| task.name).collect())
+/// The tasks whose jobs have not ended.
+fn open(tasks: &[Task]) -> BTreeSet<String> {
+    let is_open = |task: &&Task| matches!(task.state, TaskState::Waiting | TaskState::Running);
+    let keys: HashSet<Digest> = tasks.iter().filter(is_open).map(|task| task.key).collect();
+    let waits = |task: &&Task| is_open(task) || task.state == TaskState::Shared && keys.contains(&task.key);
+    tasks.iter().filter(waits).map(|task| task.name.clone()).collect()
 }
 
 /// The run that is meant, if the process that has the store drives it: whatever that process were asked to end of another run, it would
@@ -167,7 +185,7 @@ fn end_orphans(arguments: &Arguments, store: &Store, _: &Lock) -> Result<Vec<End
         let pids: Vec<String> = pids.iter().map(i32::to_string).collect();
         (!pids.is_empty()).then(|| format!("processes {} of this machine", pids.join(", ")))
     };
-    let ended = orphans.into_iter().zip(survivors).map(|(orphan, pids)| Ended { name: orphan.name, survives: survives(pids) });
+    let ended = orphans.into_iter().zip(survivors).map(|(orphan, pids)| Ended { name: orphan.name, begun: true, survives: survives(pids) });
     let mut ended: Vec<Ended> = ended.collect();
     ended.extend(elsewhere(arguments, &records, &is_meant)?);
     ended.extend(end_submitted(store, &is_meant)?);
@@ -207,7 +225,7 @@ fn end_submitted(store: &Store, is_meant: &dyn Fn(&Orphan) -> bool) -> Result<Ve
     let (names, attempts): (Vec<String>, Vec<Attempt>) = orphans.map(|orphan| (orphan.name, orphan.attempt)).unzip();
     let survivors = slurm::end(store.jobs(), &attempts);
     let survives = |survivor: slurm::Survivor| format!("{}; `scancel {}` asks for its end again", survivor.reason, survivor.id);
-    Ok(names.into_iter().zip(survivors).map(|(name, survivor)| Ended { name, survives: survivor.map(survives) }).collect())
+    Ok(names.into_iter().zip(survivors).map(|(name, survivor)| Ended { name, begun: true, survives: survivor.map(survives) }).collect())
 }
 
 /// The jobs of the run that other machines run, as far as is known.
@@ -220,7 +238,7 @@ fn elsewhere(arguments: &Arguments, records: &Records, is_meant: &dyn Fn(&Orphan
         let holder = attempt.holder().ok()??;
         let place = (holder.host != job::host()).then(|| format!("process {} on {}; cancel it there", holder.pid, holder.host))?;
         let orphan = Orphan { name: task.name, attempt };
-        is_meant(&orphan).then_some(Ended { name: orphan.name, survives: Some(place) })
+        is_meant(&orphan).then_some(Ended { name: orphan.name, begun: true, survives: Some(place) })
     });
     Ok(ended.collect())
 }

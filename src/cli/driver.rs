@@ -93,7 +93,7 @@ impl Driver {
 /// What a store remembers a run by.
 pub(super) fn info(program: &Program, path: &Path) -> RunInfo {
     let texts: Vec<u8> = program.sources.files().flat_map(|(_, file)| file.text.bytes()).collect();
-    RunInfo { model: model_name(path), digest: Digest::of(&texts), mode: "workflow", planned: crate::run::job_count(program) }
+    RunInfo { model: model_name(path), digest: Digest::of(&texts), mode: "workflow", planned: crate::run::job_names(program) }
 }
 
 /// What the runs of a program are found by.

@@ -3,7 +3,7 @@
 //! A result is kept under its task's key. A task whose key has a result takes it; tasks of one key share one job. Tasks that read
 //! files whose names are not known beforehand are computed anew in each run, since the key does not cover what is in the files.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::watch::{Event, EventKind, Running, Watcher};
 use super::{Batch, Program};
 use crate::batch::{BatchId, JobSpec, JobState, SubmitError, judge};
 use crate::diagnostic::{Diagnostic, Fault};
-use crate::graph::{TaskId, TaskKind};
+use crate::graph::{self, TaskId, TaskKind};
 use crate::job::{
     self, Attempt, Cause, Description, Digest, FileError, Holder, InputDigest, Job, Kept, Life, Manifest, Outcome, Parts, Submission, Text,
     Written,
@@ -73,6 +73,8 @@ pub struct Jobs<'b> {
     cancelled: bool,
     /// Someone wants all to end.
     unwanted: bool,
+    /// Tasks that someone wants to end, or not to begin, by their names or by those of their variables.
+    unwanted_tasks: HashSet<String>,
     /// Since when the driver is about to leave its jobs to the batch system.
     leaving: Option<Instant>,
     pub counts: Counts,
@@ -136,6 +138,7 @@ impl<'b> Jobs<'b> {
             written: Written::default(),
             cancelled: false,
             unwanted: false,
+            unwanted_tasks: HashSet::new(),
             leaving: None,
             counts: Counts::default(),
             totals: Totals::default(),
@@ -217,6 +220,9 @@ impl<'b> Jobs<'b> {
             return Ok(Some(Done::Failed(Vec::new())));
         }
         let waiter = (task, prepared.variable);
+        if !self.unwanted_tasks.is_empty() && self.names(&waiter).iter().any(|name| self.unwanted_tasks.contains(name)) {
+            return Ok(Some(self.never_begin(waiter)));
+        }
         if let Some(attempt) = self.share(key, waiter, pending) {
             self.counts.kept += 1;
             self.record(task, State::Shared { attempt });
@@ -263,6 +269,20 @@ impl<'b> Jobs<'b> {
         self.note(prepared.task.name.clone(), EventKind::Kept);
         self.record(task, State::Kept { attempt: attempt.number() });
         Done::Value(value)
+    }
+
+    /// The names by which a task may be meant.
+    fn names(&self, (task, id): &(TaskId, VarId)) -> [String; 2] {
+        let Program { model, graph, sources, .. } = &self.program;
+        [graph::name(graph.kind(*task), model, sources), model.variables[id.index()].name.to_string()]
+    }
+
+    /// Someone wanted it to end before it could begin.
+    fn never_begin(&mut self, (task, id): (TaskId, VarId)) -> Done {
+        self.counts.cancelled += 1;
+        self.record_end(&[(task, id)], Some(&Cause::Cancelled), None);
+        let [name, _] = self.names(&(task, id));
+        Done::Failed(vec![job_failed(&name, &Cause::Cancelled, self.name_span(id))])
     }
 
     /// What is damaged is no result, but the user should know.
@@ -477,19 +497,16 @@ impl<'b> Jobs<'b> {
         if tasks.is_empty() {
             return;
         }
-        let model = self.program.model.clone();
-        let is_meant = |name: &Arc<str>, order: &Order| {
-            let variables = order.tasks.iter().map(|(_, id)| &model.variables[id.index()].name);
-            variables.chain([name]).any(|name| tasks.iter().any(|task| **task == **name))
-        };
-        let mut ids = Vec::new();
-        for (id, active) in self.active.iter_mut().filter(|(_, active)| is_meant(&active.name, &active.order)) {
-            active.order.unwanted = true;
-            ids.push(id.clone());
+        let tasks: HashSet<String> = tasks.into_iter().collect();
+        let is_meant = |order: &Order| order.tasks.iter().any(|waiter| self.names(waiter).iter().any(|name| tasks.contains(name)));
+        let ids: Vec<BatchId> = self.active.iter().filter(|(_, active)| is_meant(&active.order)).map(|(id, _)| id.clone()).collect();
+        let pausing: Vec<usize> = (0..self.pausing.len()).filter(|index| is_meant(&self.pausing[*index].order)).collect();
+        for id in &ids {
+            self.active.get_mut(id).into_iter().for_each(|active| active.order.unwanted = true);
         }
-        for pausing in self.pausing.iter_mut().filter(|pausing| is_meant(&pausing.name, &pausing.order)) {
-            pausing.order.unwanted = true;
-        }
+        pausing.into_iter().for_each(|index| self.pausing[index].order.unwanted = true);
+        // what has not begun is met when its inputs are there
+        self.unwanted_tasks.extend(tasks);
         // a refusal shows in the next polls: the job is still there
         let _ = self.batch.system.cancel(&ids);
     }

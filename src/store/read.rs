@@ -96,7 +96,7 @@ pub struct Task {
 
 /// Everything that is ever read, for who wants to know whether it is there.
 pub(super) const TABLES: [&str; 3] = [
-    "SELECT id, model, digest, mode, planned, started, ended, outcome, driver FROM run",
+    "SELECT id, model, digest, mode, planned, started, ended, outcome, driver, jobs FROM run",
     "SELECT run, number, name, variable, part, parts, joins, key, made_of, cores, memory, walltime_ms, state, attempt, job, cause, \
      started, ended, peak_rss, cpu_us FROM task",
     "SELECT run, number, text FROM line",
@@ -148,6 +148,12 @@ impl Records {
             tasks.iter_mut().for_each(settle);
         }
         Ok(tasks)
+    }
+
+    /// The names of the batch tasks that a run may have, if it has told them.
+    pub fn planned(&self, run: &Run) -> Result<Vec<String>, IndexError> {
+        let text = self.all("SELECT jobs FROM run WHERE id = ?1", params![run.run], |row| row.get::<_, Option<String>>(0))?.pop().flatten();
+        Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
     }
 
     /// The keys of all tasks of a run, or of all runs of its program.

@@ -34,8 +34,8 @@ pub struct RunInfo {
     pub digest: Digest,
     /// `workflow`, …
     pub mode: &'static str,
-    /// How many batch tasks it has.
-    pub planned: usize,
+    /// The names of the batch tasks that it may have.
+    pub planned: Vec<String>,
 }
 
 enum Message {
@@ -96,10 +96,11 @@ fn begin(connection: &mut Connection, info: &RunInfo) -> rusqlite::Result<i64> {
     let transaction = connection.transaction()?;
     let now = milliseconds(Timestamp::now());
     transaction.execute("UPDATE run SET ended = ?1, outcome = ?2 WHERE ended IS NULL", params![now, RunState::Killed.name()])?;
+    let jobs = serde_json::to_string(&info.planned).ok();
     let driver = serde_json::to_string(&Holder::this_process(Vec::new())).unwrap_or_else(|_| host());
     transaction.execute(
-        "INSERT INTO run (model, digest, mode, scl, driver, planned, started) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        params![info.model, info.digest.to_string(), info.mode, VERSION, driver, signed(info.planned as u64), now],
+        "INSERT INTO run (model, digest, mode, scl, driver, planned, started, jobs) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        params![info.model, info.digest.to_string(), info.mode, VERSION, driver, signed(info.planned.len() as u64), now, jobs],
     )?;
     let run = transaction.last_insert_rowid();
     transaction.commit()?;

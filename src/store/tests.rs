@@ -12,7 +12,7 @@ use crate::resources::Request;
 use crate::value::Value;
 
 fn info(model: &str) -> RunInfo {
-    RunInfo { model: model.to_owned(), digest: Digest::of(b"text"), mode: "workflow", planned: 2 }
+    RunInfo { model: model.to_owned(), digest: Digest::of(b"text"), mode: "workflow", planned: vec!["a".to_owned(), "b 1/2".to_owned()] }
 }
 
 fn entry(task: u32, name: &str) -> Entry {
@@ -152,6 +152,7 @@ fn what_was_noted_is_read() {
     assert!(attempt.path().ends_with(format!("{}/attempt-3", Digest::of(b"b 1/2"))), "{attempt:?}");
     assert_eq!(records.lines(&runs[0]).expect("readable"), ["printed"]);
     assert_eq!(records.last("/m.scl", "a").expect("readable").and_then(|task| task.made_of), entry(0, "a").parts);
+    assert_eq!(records.planned(&runs[0]).expect("readable"), ["a", "b 1/2"]);
     assert_eq!(records.reachable().expect("readable").len(), 2);
 }
 

@@ -15,9 +15,11 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 29] = [
+    let tests: [(&str, Test); 31] = [
         ("a run is cancelled", cancelled_run),
         ("one job of a run is cancelled", cancelled_job),
+        ("what waits for its inputs is cancelled", cancelled_before_it_began),
+        ("what waits for the job of another task is cancelled", cancelled_shared),
         ("what waits for another try is cancelled", cancelled_between_tries),
         ("only the run that is named is cancelled", cancelled_by_name),
         ("a driver that has not entered its run is asked for nothing", cancelled_too_early),
@@ -109,6 +111,28 @@ fn cancelled_orphan() -> Result<(), Failed> {
     expect(answer["tasks"][0]["name"] == "a" && answer["tasks"][0]["survives"].is_null(), answer)?;
     wait_until(|| kill(job, None).is_err())?;
     place.run(&["cancel"]).prints("nothing runs\n")
+}
+
+fn cancelled_before_it_began() -> Result<(), Failed> {
+    let slow = "sum(map((x: sum(range(0, 1000000, 1)) + x), range(0, 150, 1)))";
+    let place = place(&format!("a = {slow} on 1 core\nb = a + 1 on 1 core\nprint(a)\nprint(b)\n"));
+    let driver = driver_of(&place)?;
+    place.run(&["cancel", "c"]).is_refused(&["E0725"])?;
+    place.run(&["cancel", "b"]).prints("will not begin: b\n")?;
+    driver.end()?.ends(1, "74999925011175\n", &["the job of `b` failed: cancelled", "jobs: 1 done, 0 failed, 0 kept, 1 cancelled"])?;
+    let status = json(&place, &["status"])?;
+    expect(status["tasks"][1]["state"] == "cancelled" && attempts(&store(&place)).len() == 1, status)
+}
+
+/// `b` computes what `a` does.
+fn cancelled_shared() -> Result<(), Failed> {
+    let place = place(&format!("a = {LONG} on 1 core\nb = {LONG} on 1 core\nprint(a)\nprint(b)\n"));
+    let driver = driver_of(&place)?;
+    wait_until(|| json(&place, &["status"]).is_ok_and(|status| status["tasks"][1]["state"] == "shared"))?;
+    place.run(&["cancel", "b"]).prints("ended: a\nended: b\n")?;
+    driver.end()?.ends(1, "", &["the job of `a` failed: cancelled", "1 cancelled"])?;
+    let status = json(&place, &["status"])?;
+    expect(status["tasks"][0]["state"] == "cancelled" && status["tasks"][1]["state"] == "cancelled", status)
 }
 
 fn cancelled_between_tries() -> Result<(), Failed> {

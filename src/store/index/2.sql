@@ -1,0 +1,2 @@
+-- Version 2: the names of the jobs that a run may have, as a list in JSON, for those that have not had their inputs.
+ALTER TABLE run ADD COLUMN jobs TEXT;
