@@ -111,7 +111,9 @@ fn status_after_a_kill() -> Result<(), Failed> {
     wait_until(|| json(&place, &["status"]).is_ok_and(|status| status["tasks"][0]["state"] == "running"))?;
     driver.kill()?;
     let status = json(&place, &["status"])?;
-    expect(status["run"]["state"] == "killed", &status)?;
+    expect(status["run"]["state"] == "killed" && status["driver"].is_null(), &status)?;
+    let text = place.run(&["status"]);
+    expect(!text.stdout.contains("the store is used by"), &text)?;
     wait_until(|| json(&place, &["status"]).is_ok_and(|status| status["tasks"][0]["state"] == "done"))
 }
 
