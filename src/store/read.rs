@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
 use super::index::{self, IndexError};
@@ -94,6 +94,14 @@ pub struct Task {
     pub cpu_us: Option<u64>,
 }
 
+/// From the latest task of this name on, until one is of the program: there is an index of the names.
+fn last() -> String {
+    format!(
+        "SELECT {TASK} FROM task WHERE name = ?2 AND made_of IS NOT NULL \
+         AND EXISTS (SELECT 1 FROM run WHERE run.id = task.run AND run.model = ?1) ORDER BY task.run DESC LIMIT 1"
+    )
+}
+
 /// Everything that is ever read, for who wants to know whether it is there.
 pub(super) const TABLES: [&str; 3] = [
     "SELECT id, model, digest, mode, planned, started, ended, outcome, driver, jobs FROM run",
@@ -183,12 +191,7 @@ impl Records {
 
     /// The last time that a task of this name in this program had a key, if it ever had.
     pub fn last(&self, model: &str, name: &str) -> Result<Option<Task>, IndexError> {
-        let sql = format!(
-            "SELECT {TASK} FROM task WHERE name = ?2 AND run IN (SELECT id FROM run WHERE model = ?1) AND made_of IS NOT NULL \
-             ORDER BY run DESC LIMIT 1"
-        );
-        let found = self.connection.query_row(&sql, params![model, name], |row| self.task(row)).optional();
-        found.map_err(IndexError::sqlite(&self.store.index_path()))
+        Ok(self.all(&last(), params![model, name], |row| self.task(row))?.pop())
     }
 
     fn all<T>(
@@ -315,4 +318,20 @@ fn digest(row: &Row, column: usize) -> rusqlite::Result<Digest> {
 fn unsigned(row: &Row, column: usize) -> rusqlite::Result<Option<u64>> {
     let number: Option<i64> = row.get(column)?;
     Ok(number.map(|number| u64::try_from(number).unwrap_or(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_task_of_a_name_is_found_without_looking_at_all() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let store = Store::open(directory.path()).expect("writable");
+        let index = index::in_memory(&store).expect("memory");
+        let mut plan = index.prepare(&format!("EXPLAIN QUERY PLAN {}", last())).expect("SQL");
+        let steps = plan.query_map(params!["m", "a"], |row| row.get::<_, String>(3)).expect("a plan");
+        let steps: Vec<String> = steps.collect::<rusqlite::Result<_>>().expect("text");
+        assert!(steps[0].contains("task_of_name") && !steps.iter().any(|step| step.contains("TEMP B-TREE")), "{steps:?}");
+    }
 }
