@@ -3,6 +3,7 @@
 //! The scheduler never waits for it: notes go through a channel, and a transaction that cannot be made because someone reads is
 //! made later. What the index is missing after a driver was killed, the directories of the jobs tell.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
@@ -22,8 +23,8 @@ const PAUSE: Duration = Duration::from_millis(200);
 const PATIENCE: Duration = Duration::from_millis(50);
 const LAST_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Lines that are longer are kept to this many bytes.
-const LONGEST_LINE: usize = 64 << 10;
+/// Of lines that are longer only so many bytes are kept.
+const LONGEST_LINE: usize = 16 << 20;
 
 /// What a run is.
 #[derive(Clone, Debug)]
@@ -176,7 +177,7 @@ impl Writer {
                 Event::Task(entry) => insert(&transaction, self.run, entry)?,
                 Event::State { task, state } => change(&transaction, self.run, *task, state)?,
                 Event::Line(text) => {
-                    let text = &text[..text.floor_char_boundary(LONGEST_LINE)];
+                    let text = shortened(text, LONGEST_LINE);
                     let mut statement = transaction.prepare_cached("INSERT INTO line (run, number, text) VALUES (?1, ?2, ?3)")?;
                     statement.execute(params![self.run, self.lines, text])?;
                     self.lines += 1;
@@ -189,6 +190,14 @@ impl Writer {
         }
         transaction.commit()
     }
+}
+
+/// A line, or the beginning of one that is too long to be kept, which says so.
+fn shortened(text: &str, longest: usize) -> Cow<'_, str> {
+    if text.len() <= longest {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("{}… (cut here, for the line has {} bytes)", &text[..text.floor_char_boundary(longest)], text.len()))
 }
 
 fn busy() -> rusqlite::Error {
@@ -253,4 +262,15 @@ fn signed(number: u64) -> i64 {
 
 fn milliseconds(time: Timestamp) -> i64 {
     signed(time.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_cut_says_so() {
+        assert_eq!(shortened("äöü", 6), "äöü");
+        assert_eq!(shortened("äöü", 5), "äö… (cut here, for the line has 6 bytes)");
+    }
 }
