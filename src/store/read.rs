@@ -1,5 +1,6 @@
 //! Reading the index, also while a driver writes it.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Row, params};
@@ -155,6 +156,7 @@ impl Records {
         if run.state != RunState::Running {
             tasks.iter_mut().for_each(settle);
         }
+        share(&mut tasks);
         Ok(tasks)
     }
 
@@ -270,6 +272,20 @@ fn call_by_id(task: &mut Task, jobs: &Path) {
         let ticket = task.attempt().and_then(|attempt| attempt.ticket().ok()?);
         let id = ticket.and_then(|ticket| Some(ticket.id_within(&Submission::at(jobs, &ticket.tag).id().ok()??)));
         task.job = id.or(task.job.take());
+    }
+}
+
+/// What waits for the job of another task stands as that one does, once it is known to have no result, and has the attempt that came last.
+fn share(tasks: &mut [Task]) {
+    let owners = tasks.iter().filter(|task| task.state != TaskState::Shared);
+    let owners: HashMap<Digest, Task> = owners.map(|task| (task.key, task.clone())).collect();
+    for task in tasks.iter_mut().filter(|task| task.state == TaskState::Shared) {
+        let Some(owner) = owners.get(&task.key) else { continue };
+        task.attempt.clone_from(&owner.attempt);
+        if matches!(owner.state, TaskState::Failed | TaskState::Lost | TaskState::Cancelled) {
+            task.state = owner.state;
+            task.cause.clone_from(&owner.cause);
+        }
     }
 }
 

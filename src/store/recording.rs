@@ -96,7 +96,8 @@ impl Recorder for Recording {
 fn begin(connection: &mut Connection, info: &RunInfo) -> rusqlite::Result<i64> {
     let transaction = connection.transaction()?;
     let now = milliseconds(Timestamp::now());
-    transaction.execute("UPDATE run SET ended = ?1, outcome = ?2 WHERE ended IS NULL", params![now, RunState::Killed.name()])?;
+    // when that was nobody knows
+    transaction.execute("UPDATE run SET outcome = ?1 WHERE outcome IS NULL", params![RunState::Killed.name()])?;
     let jobs = serde_json::to_string(&info.planned).ok();
     let driver = serde_json::to_string(&Holder::this_process(Vec::new())).unwrap_or_else(|_| host());
     transaction.execute(

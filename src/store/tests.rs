@@ -188,8 +188,14 @@ fn a_driver_that_was_killed_is_known_to_be() {
     let (records, _) = read(&store);
     let tasks = records.tasks(&records.runs(None, 1).expect("readable")[0]).expect("readable");
     assert!(tasks.iter().all(|task| task.state == TaskState::Lost), "their directories are not there");
+    connection
+        .execute("UPDATE task SET state = 'shared', key = (SELECT key FROM task WHERE number = 0) WHERE number = 1", ())
+        .expect("SQL");
+    let tasks = records.tasks(&records.runs(None, 1).expect("readable")[0]).expect("readable");
+    assert_eq!(tasks[1].state, TaskState::Lost, "what waits for the job of another is lost with it");
     record(&store, "m");
-    assert_eq!(read(&store).0.runs(None, 2).expect("readable")[1].state, RunState::Killed, "the next driver says so");
+    let killed = read(&store).0.runs(None, 2).expect("readable").remove(1);
+    assert_eq!((killed.state, killed.ended), (RunState::Killed, None), "the next driver says so, but not when");
 }
 
 /// A store with one job that is over, and an index of it.
