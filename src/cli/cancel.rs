@@ -181,6 +181,10 @@ fn end_orphans(arguments: &Arguments, store: &Store, _: &Lock) -> Result<Vec<End
     let running = job::running(store.jobs()).into_iter().map(|(attempt, holder)| (Orphan::of(attempt), holder));
     let (orphans, holders): (Vec<Orphan>, Vec<Holder>) = running.filter(|(orphan, _)| is_meant(orphan)).unzip();
     let survivors = orphans::end(&holders);
+    for (orphan, _) in orphans.iter().zip(&survivors).filter(|(_, pids)| pids.is_empty()) {
+        // it is over all the same, only that nobody knows why
+        let _ = orphan.attempt.note_cancelled();
+    }
     let survives = |pids: Vec<i32>| {
         let pids: Vec<String> = pids.iter().map(i32::to_string).collect();
         (!pids.is_empty()).then(|| format!("processes {} of this machine", pids.join(", ")))

@@ -110,7 +110,11 @@ fn cancelled_orphan() -> Result<(), Failed> {
     let answer = json(&place, &["cancel", "a"])?;
     expect(answer["tasks"][0]["name"] == "a" && answer["tasks"][0]["survives"].is_null(), answer)?;
     wait_until(|| kill(job, None).is_err())?;
-    place.run(&["cancel"]).prints("nothing runs\n")
+    place.run(&["cancel"]).prints("nothing runs\n")?;
+    let stands = || json(&place, &["status"]).map(|status| status["tasks"][0]["state"] == "cancelled");
+    expect(stands()?, "it was ended on purpose")?;
+    fs::remove_file(store(&place).join("index.sqlite"))?;
+    expect(stands()?, "its directory says so too")
 }
 
 fn cancelled_before_it_began() -> Result<(), Failed> {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::client;
 use super::replies::{self, Phase};
-use crate::job::{Attempt, Cause, Manifest, Outcome, Submission, Ticket};
+use crate::job::{Attempt, Submission, Ticket};
 
 /// How long a job may take to end when Slurm is asked for it.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -45,7 +45,8 @@ pub fn end(jobs: &Path, attempts: &[Attempt]) -> Vec<Option<Survivor>> {
                         true
                     }
                     Some(_) | None => {
-                        conclude(&attempts[*place]);
+                        // it is over all the same; a later run asks Slurm again
+                        let _ = attempts[*place].note_cancelled();
                         false
                     }
                 });
@@ -78,13 +79,4 @@ pub fn standing(attempts: &[Attempt]) -> Result<Vec<Option<String>>, String> {
         Some(format!("job {} {}{reason}", ticket.id_within(&line.id), line.state))
     };
     Ok(attempts.iter().map(line).collect())
-}
-
-/// Nobody else will say how it ended.
-fn conclude(attempt: &Attempt) {
-    let by_signal = |manifest: Manifest| matches!(manifest.outcome, Outcome::Failure { cause: Cause::Signal { .. }, .. });
-    if attempt.manifest().is_ok_and(|manifest| manifest.is_none_or(by_signal)) {
-        // it is over all the same; a later run asks Slurm again
-        let _ = attempt.note_verdict(&Cause::Cancelled);
-    }
 }
