@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use nix::unistd::{SysconfVar, sysconf};
+use nix::unistd::{Pid, SysconfVar, getpgid, sysconf};
 use serde::{Deserialize, Serialize};
 
 use super::files::host;
@@ -43,6 +43,14 @@ impl Holder {
     pub fn this_process(cpus: Vec<usize>) -> Self {
         let pid = std::process::id();
         Holder { host: host(), boot: boot(), pid, birth: birth(pid).unwrap_or(0), cpus, group: None }
+    }
+
+    /// A process of this machine that leads its group, as jobs do and hardly anything that they start.
+    pub fn leader(pid: u32) -> Option<Self> {
+        let number = Pid::from_raw(i32::try_from(pid).ok()?);
+        let leads = getpgid(Some(number)).is_ok_and(|group| group == number);
+        let birth = birth(pid).filter(|_| leads)?;
+        Some(Holder { host: host(), boot: boot(), pid, birth, cpus: Vec::new(), group: None })
     }
 
     /// No process: of an attempt that is never to begin.

@@ -299,7 +299,7 @@ impl<'b> Jobs<'b> {
     fn is_running(&self, key: Digest) -> bool {
         let last = Job::at(&self.batch.settings.jobs, key).attempts().ok().and_then(|mut attempts| attempts.pop());
         let open = last.filter(|attempt| matches!(attempt.manifest(), Ok(None)));
-        let held = |attempt: &Attempt| attempt.holder().ok().flatten().is_some_and(|holder| holder.life() != Life::Over);
+        let held = |attempt: &Attempt| attempt.life().is_some_and(|life| life != Life::Over);
         open.is_some_and(|attempt| attempt.is_submitted() || held(&attempt))
     }
 

@@ -169,7 +169,7 @@ fn oldest(age: Duration) -> u64 {
 fn is_in_use(job: &Job) -> bool {
     job.attempts().unwrap_or_default().iter().any(|attempt| {
         let over = attempt.manifest().is_ok_and(|manifest| manifest.is_some());
-        attempt.is_submitted() || !over && attempt.holder().ok().flatten().is_some_and(|holder| holder.life() != Life::Over)
+        attempt.is_submitted() || !over && attempt.life().is_some_and(|life| life != Life::Over)
     })
 }
 

@@ -311,8 +311,7 @@ fn settle(task: &mut Task) {
         return;
     }
     let submitted = attempt.as_ref().is_some_and(Attempt::is_submitted);
-    let holder = attempt.and_then(|attempt| attempt.holder().ok().flatten());
-    task.state = match holder.map(|holder| holder.life()) {
+    task.state = match attempt.and_then(|attempt| attempt.life()) {
         // the batch system has not said that it is over
         Some(_) if submitted => TaskState::Running,
         None if submitted => TaskState::Waiting,

@@ -71,7 +71,7 @@ fn state(attempt: &Attempt, manifest: Option<Manifest>) -> Option<State> {
     }
     match manifest {
         Some(manifest) => Some(State::Ended(End::of(&manifest))),
-        None if attempt.holder().ok().flatten().is_some_and(|holder| holder.life() == Life::Here) => Some(State::Running),
+        None if attempt.life() == Some(Life::Here) => Some(State::Running),
         None => None,
     }
 }

@@ -15,7 +15,7 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 31] = [
+    let tests: [(&str, Test); 32] = [
         ("a run is cancelled", cancelled_run),
         ("one job of a run is cancelled", cancelled_job),
         ("what waits for its inputs is cancelled", cancelled_before_it_began),
@@ -35,6 +35,7 @@ pub fn trials() -> Vec<Trial> {
         ("what still runs is not removed", running_job),
         ("a result that was altered or truncated is computed anew", damaged_result),
         ("an earlier result is used when the last one is damaged", earlier_result),
+        ("a job whose process is not named any more", damaged_holder),
         ("a manifest that was truncated is no evidence", damaged_manifest),
         ("a result that was copied from another job is none", copied_result),
         ("a damaged index is made anew", damaged_index),
@@ -285,6 +286,20 @@ fn running_job() -> Result<(), Failed> {
     driver_of(&place)?.kill()?;
     place.run(&["gc", "--older-than", "0s"]).prints_some(&["removed: 0 jobs", "1 of them only because they run"])?;
     place.run(&["cancel"]).prints("ended: a\n")?;
+    place.run(&["gc", "--older-than", "0s"]).prints_some(&["removed: 1 jobs"])
+}
+
+fn damaged_holder() -> Result<(), Failed> {
+    let place = place(&format!("a = {LONG} on 1 core\nprint(a)\n"));
+    let driver = driver_of(&place)?;
+    let job = driver.jobs(1)?[0];
+    driver.kill()?;
+    fs::write(files(&place, "process.json").remove(0), "")?;
+    let status = json(&place, &["status"])?;
+    expect(status["tasks"][0]["state"] == "running", status)?;
+    place.run(&["gc", "--older-than", "0s"]).prints_some(&["removed: 0 jobs", "1 of them only because they run"])?;
+    place.run(&["cancel"]).prints("ended: a\n")?;
+    wait_until(|| kill(job, None).is_err())?;
     place.run(&["gc", "--older-than", "0s"]).prints_some(&["removed: 1 jobs"])
 }
 
