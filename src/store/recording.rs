@@ -155,7 +155,7 @@ impl Writer {
         }
     }
 
-    /// All or nothing; what cannot be written because someone reads stays for later.
+    /// All or nothing; what cannot be written because someone reads, or because the disk is full, stays for later.
     fn commit(&mut self, pending: &mut Vec<Event>, outcome: Option<RunState>) -> rusqlite::Result<()> {
         let lines = self.lines;
         match self.try_commit(pending, outcome) {
@@ -163,7 +163,7 @@ impl Writer {
                 pending.clear();
                 Ok(())
             }
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && outcome.is_none() => {
+            Err(error) if may_pass(&error) && outcome.is_none() => {
                 self.lines = lines;
                 Ok(())
             }
@@ -199,6 +199,11 @@ fn shortened(text: &str, longest: usize) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     Cow::Owned(format!("{}… (cut here, for the line has {} bytes)", &text[..text.floor_char_boundary(longest)], text.len()))
+}
+
+/// Whether it may be possible later.
+fn may_pass(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DiskFull))
 }
 
 fn busy() -> rusqlite::Error {
@@ -268,6 +273,24 @@ fn milliseconds(time: Timestamp) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_full_disk_does_not_take_is_written_later() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let store = Store::open(directory.path()).expect("writable");
+        let connection = index::in_memory(&store).expect("memory");
+        let limit = |connection: &Connection, pages: u32| {
+            connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).expect("SQL");
+        };
+        limit(&connection, 1);
+        let mut writer = Writer { connection, run: 1, path: store.index_path(), lines: 0 };
+        let mut pending = vec![Event::Line("x".repeat(1 << 20).into())];
+        writer.commit(&mut pending, None).expect("no reason to give up");
+        assert_eq!((pending.len(), writer.lines), (1, 0));
+        limit(&writer.connection, 100_000);
+        writer.commit(&mut pending, None).expect("there is room");
+        assert_eq!((pending.len(), writer.lines), (0, 1));
+    }
 
     #[test]
     fn a_line_that_is_cut_says_so() {
