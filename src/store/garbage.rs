@@ -10,6 +10,7 @@ use rusqlite::params;
 use serde::Serialize;
 
 use super::index::{self, IndexError};
+use super::read::FORGETTABLE;
 use super::{Lock, Records, Store};
 use crate::job::{self, Digest, FileError, Job, Life, Submission, Timestamp, files};
 
@@ -41,6 +42,9 @@ pub struct Swept {
     pub runs: usize,
     /// Files and directories that nobody could use.
     pub leftovers: usize,
+    /// What was wrong with the index and is not any more.
+    #[serde(skip)]
+    pub repaired: Option<String>,
 }
 
 struct Candidate {
@@ -76,7 +80,12 @@ pub fn sweep(store: &Store, lock: &Lock, limits: Limits, only_say: bool) -> Resu
     let Sweep { space, mut swept, .. } = sweep;
     swept.left_bytes = space.bytes;
     swept.leftovers = leftovers(store, only_say)?;
-    swept.runs = limits.age.map_or(Ok(0), |age| forget(store, lock, age, only_say))?;
+    match limits.age {
+        None => {}
+        // to say it, nothing is written, and so nothing is repaired
+        Some(age) if only_say => swept.runs = records.forgettable(i64::try_from(oldest(age)).unwrap_or(i64::MAX))?,
+        Some(age) => (swept.runs, swept.repaired) = forget(store, lock, &records, age)?,
+    }
     Ok(swept)
 }
 
@@ -241,29 +250,24 @@ fn unused_submissions(store: &Store) -> Result<Vec<Submission>, FileError> {
     Ok(Submission::all(store.jobs()).into_iter().filter(|submission| !used.contains(submission.path())).collect())
 }
 
-/// Removes runs from the index that began longer ago, but never the last one of a program, nor the last one that was done.
-fn forget(store: &Store, lock: &Lock, age: Duration, only_say: bool) -> Result<usize, IndexError> {
-    const OLD: &str = "SELECT id FROM run WHERE started < ?1 AND (model = '' OR id NOT IN (SELECT max(id) FROM run GROUP BY model)) \
-                       AND id NOT IN (SELECT max(id) FROM run WHERE outcome = 'done' GROUP BY model)";
+/// Removes runs from the index that began longer ago, but never the last one of a program, nor the last one that was done; the text says
+/// what was wrong with the index and is not any more.
+fn forget(store: &Store, lock: &Lock, records: &Records, age: Duration) -> Result<(usize, Option<String>), IndexError> {
     let path = store.index_path();
-    if !path.exists() {
-        return Ok(0);
+    let oldest = i64::try_from(oldest(age)).unwrap_or(i64::MAX);
+    let count = if path.exists() { records.forgettable(oldest)? } else { 0 };
+    if count == 0 {
+        return Ok((0, None));
     }
     let failed = IndexError::sqlite(&path);
-    let (mut connection, _) = index::open(store, lock)?;
-    let oldest = i64::try_from(oldest(age)).unwrap_or(i64::MAX);
+    let (mut connection, repaired) = index::open(store, lock)?;
     let transaction = connection.transaction().map_err(&failed)?;
-    let count = transaction.query_row(&format!("SELECT count(*) FROM ({OLD})"), params![oldest], |row| row.get::<_, u32>(0));
     for table in ["task", "line"] {
-        transaction.execute(&format!("DELETE FROM {table} WHERE run IN ({OLD})"), params![oldest]).map_err(&failed)?;
+        transaction.execute(&format!("DELETE FROM {table} WHERE run IN ({FORGETTABLE})"), params![oldest]).map_err(&failed)?;
     }
-    transaction.execute(&format!("DELETE FROM run WHERE id IN ({OLD})"), params![oldest]).map_err(&failed)?;
-    let count = count.map_err(&failed)? as usize;
-    if only_say || count == 0 {
-        return Ok(count);
-    }
+    transaction.execute(&format!("DELETE FROM run WHERE id IN ({FORGETTABLE})"), params![oldest]).map_err(&failed)?;
     transaction.commit().map_err(&failed)?;
     // it frees space; where there is none to do it in, the file keeps its size
     let _ = connection.execute_batch("VACUUM");
-    Ok(count)
+    Ok((count, repaired))
 }

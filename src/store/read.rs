@@ -111,6 +111,11 @@ pub(super) const TABLES: [&str; 3] = [
     "SELECT run, number, text FROM line",
 ];
 
+/// Runs that began before a time, without the last one of each program, and the last one that was done.
+pub(super) const FORGETTABLE: &str = "SELECT id FROM run WHERE started < ?1 \
+    AND (model = '' OR id NOT IN (SELECT max(id) FROM run GROUP BY model)) \
+    AND id NOT IN (SELECT max(id) FROM run WHERE outcome = 'done' GROUP BY model)";
+
 const RUN: &str = "id, model, digest, mode, planned, started, ended, outcome, driver";
 const TASK: &str = "name, variable, part, parts, joins, key, made_of, cores, memory, walltime_ms, state, attempt, job, cause, started, \
                     ended, peak_rss, cpu_us";
@@ -189,6 +194,11 @@ impl Records {
         let sql = "SELECT DISTINCT task.key FROM task JOIN run ON run.id = task.run WHERE run.id >= \
                    coalesce((SELECT max(done.id) FROM run AS done WHERE done.model = run.model AND done.outcome = 'done'), 0)";
         self.all(sql, (), |row| digest(row, 0))
+    }
+
+    /// How many runs began before a time, in milliseconds since 1970, and nothing needs them.
+    pub(super) fn forgettable(&self, oldest: i64) -> Result<usize, IndexError> {
+        Ok(self.all(FORGETTABLE, params![oldest], |row| row.get::<_, i64>(0))?.len())
     }
 
     /// The last time that a task of this name in this program had a key, if it ever had.

@@ -359,12 +359,21 @@ fn damaged_index() -> Result<(), Failed> {
     let status = place.run(&["status"]);
     status.prints_some(&["jobs that were found", "jobs: 2 done"])?;
     expect(status.stderr.contains("warning[W0724]"), &status)?;
+    let before = fs::read(&index)?;
+    for limit in [["--older-than", "0s"], ["--max-size", "1B"]] {
+        for dry in [&["--dry-run"] as &[&str], &[]] {
+            place.run(&[&["gc"], &limit[..], dry].concat()).ends(1, "", &["E0735"])?;
+        }
+    }
+    expect(fs::read(&index)? == before, "it is left to the next run")?;
     workflow(&place).ends(0, "2 21\n", &["2 kept", "warning[W0721]", "index.damaged-"])?;
     let again = workflow(&place);
     again.ends(0, "2 21\n", &["2 kept"])?;
     expect(!again.stderr.contains("W0721"), &again)?;
     fs::remove_file(&index)?;
     place.run(&["results", "b"]).prints("21\n")?;
+    let ran = place.run(&["gc", "--older-than", "1h"]);
+    expect(ran.code == Some(0) && ran.stderr.contains("warning[W0726]"), ran)?;
     workflow(&place).ends(0, "2 21\n", &["2 kept"])
 }
 
