@@ -23,6 +23,18 @@ pub const GROUP: &str = "SCL_GROUP";
 /// The exit status of a job's process that did not begin: another has its attempt, or its directory cannot be run.
 pub const REFUSED: u8 = 2;
 
+/// The exit status of a job's process that could not write how it ended.
+pub const UNWRITTEN: u8 = 74;
+
+/// Why a job failed that ended with this status and left no manifest.
+pub(crate) fn cause_of_status(code: i32) -> Cause {
+    if code == i32::from(UNWRITTEN) {
+        Cause::Unknown { reason: "it could not write its result or how it ended: the disk may be full".to_owned() }
+    } else {
+        Cause::ExitCode { code }
+    }
+}
+
 /// An attempt to run.
 #[derive(Clone, Debug)]
 pub struct JobSpec {
@@ -81,6 +93,9 @@ pub struct Capacity {
     pub memory: u64,
 }
 
+/// How someone is told that there may be news; in a moment, on whatever thread.
+pub type Waker = Box<dyn Fn() + Send>;
+
 /// Something that runs jobs.
 pub trait BatchSystem {
     /// Whether a request can ever be satisfied; to be asked before anything runs.
@@ -96,9 +111,13 @@ pub trait BatchSystem {
     /// Takes jobs in this order; one answer for each.
     fn submit(&mut self, jobs: &[JobSpec]) -> Vec<Result<BatchId, SubmitError>>;
 
-    /// The state of each of these jobs. It must be called again and again: some batch systems live only in this call. That a job has
-    /// ended is said once; after that it may be forgotten.
-    fn poll(&mut self, ids: &[BatchId]) -> Vec<JobState>;
+    /// What has become of jobs since the last call, in this order; of a job that is not named there is no news. It must be called again
+    /// and again: some batch systems live only in this call. That a job has ended is said once; after that it is forgotten.
+    fn poll(&mut self) -> Vec<(BatchId, JobState)>;
+
+    /// Has someone told when [`BatchSystem::poll`] may have news. Where a batch system cannot know when, nobody is told; it is to be
+    /// polled from time to time all the same.
+    fn wake(&mut self, _: Waker) {}
 
     /// Asks for the end of each of these jobs; a job that is over is no fault. They are over when [`BatchSystem::poll`] says so.
     fn cancel(&mut self, ids: &[BatchId]) -> Vec<Result<(), Fault>>;

@@ -23,6 +23,7 @@ use crate::source::SourceMap;
 use crate::syntax;
 
 mod cancel;
+mod destination;
 mod driver;
 mod exec;
 mod execute;
@@ -100,6 +101,12 @@ enum Command {
     Exec {
         /// The attempt's directory
         directory: PathBuf,
+    },
+    /// Make processes for attempts that someone orders on stdin; a run of a program calls this
+    #[command(hide = true)]
+    Serve {
+        /// Room for the names of these processes
+        room: String,
     },
 }
 
@@ -184,16 +191,20 @@ const WRONG: u8 = 2;
 /// Runs the command that the process was called with.
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    // a job is evaluated on a thread of its own, and what it is copied from has no other thread
+    if matches!(arguments.command, Command::Exec { .. } | Command::Serve { .. }) {
+        return dispatch(arguments);
+    }
     // parsing and checking recurse over trees, whose depth is bounded for this stack
     let worker = thread::Builder::new().name("scl".to_owned()).stack_size(STACK_SIZE);
     match worker.spawn(move || dispatch(arguments)).map(thread::JoinHandle::join) {
         Ok(Ok(code)) => code,
         Ok(Err(_)) => {
-            eprintln!("error[E0902]: internal error; this is a fault of scl, please report it with the program");
+            complain!("error[E0902]: internal error; this is a fault of scl, please report it with the program");
             ExitCode::from(FAILED)
         }
         Err(error) => {
-            eprintln!("error[E0903]: no thread with {} MiB of stack can be started: {error}", STACK_SIZE >> 20);
+            complain!("error[E0903]: no thread with {} MiB of stack can be started: {error}", STACK_SIZE >> 20);
             ExitCode::from(FAILED)
         }
     }
@@ -216,6 +227,7 @@ fn dispatch(arguments: Arguments) -> ExitCode {
         Command::Fmt(arguments) => format::run(&arguments),
         Command::Explain { code } => explain::run(code.as_deref()),
         Command::Exec { directory } => exec::exec(&directory),
+        Command::Serve { room: _ } => exec::serve(),
     }
 }
 
@@ -331,19 +343,19 @@ impl Reporting {
     /// The same where something else explains codes.
     fn report_with(&self, diagnostics: &[Diagnostic], sources: &SourceMap, explains: &str) {
         if self.format == Format::Json {
-            eprintln!("{}", report::json(diagnostics, sources));
+            complain!("{}", report::json(diagnostics, sources));
         } else if !diagnostics.is_empty() {
             let shown = most_important(diagnostics);
-            eprint!("{}", report::text(&shown, sources, self.style()));
+            complain_as_is!(report::text(&shown, sources, self.style()));
             match diagnostics.len() - shown.len() {
                 0 => {}
-                rest => eprintln!("\nand {rest} more; `--format json` gives all"),
+                rest => complain!("\nand {rest} more; `--format json` gives all"),
             }
             // only someone who sits there can follow it
             if io::stderr().is_terminal()
                 && let Some(first) = shown.iter().min_by_key(|diagnostic| diagnostic.severity)
             {
-                eprintln!("\n`{explains} {}` says more", first.code);
+                complain!("\n`{explains} {}` says more", first.code);
             }
         }
     }
@@ -383,6 +395,6 @@ fn print(text: &str) -> io::Result<()> {
 
 /// Says that results are lost, and gives the exit status for that.
 fn unwritable(error: &io::Error) -> u8 {
-    eprintln!("error[E0905]: standard output cannot be written: {error}");
+    complain!("error[E0905]: standard output cannot be written: {error}");
     FAILED
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::batch::BatchSystem;
+use crate::batch::{BatchSystem, Waker};
 use crate::diagnostic::Diagnostic;
 use crate::eval::{Exporter, STACK_SIZE, World};
 use crate::graph::{TaskGraph, TaskId, TaskKind};
@@ -106,6 +106,7 @@ pub struct Summary {
 pub fn run(program: &Program, threads: usize, batch: Option<Batch>, line: &mut dyn FnMut(&str)) -> Summary {
     let shared = Arc::new(Shared::new(program, batch.is_some()));
     let mut jobs = batch.map(|batch| Jobs::new(program.clone(), batch));
+    jobs.iter_mut().for_each(|jobs| jobs.wake(waker(&shared)));
     let workers = Workers::start(&shared, threads.clamp(1, program.graph.len().max(1)));
     shared.lead(jobs.as_mut(), workers.threads.is_empty(), line);
     let interrupted = shared.is_interrupted(jobs.as_ref());
@@ -183,6 +184,8 @@ struct Inner {
     idle: usize,
     /// How many outputs were given away.
     printed: usize,
+    /// Whether a job may have ended since the last look.
+    rung: bool,
     over: bool,
 }
 
@@ -192,7 +195,7 @@ impl Shared {
         let is_batch = |task| batch && is_job(graph.kind(task), &program.model);
         let mut state = State::new(graph.clone(), &is_batch);
         graph.roots().iter().for_each(|root| state.demand(*root));
-        let inner = Inner { state, diagnostics: Vec::new(), said: HashSet::new(), idle: 0, printed: 0, over: false };
+        let inner = Inner { state, diagnostics: Vec::new(), said: HashSet::new(), idle: 0, printed: 0, rung: false, over: false };
         Shared {
             reachable: graph.reachable(),
             graph,
@@ -297,9 +300,10 @@ impl Shared {
     /// Waits until there is something to do, but for no longer than a pause; gives jobs to submit, and whether all is settled.
     fn await_news(&self, pause: Duration, jobs_at_once: usize) -> (Vec<TaskId>, bool) {
         let mut inner = self.lock();
-        if !self.has_news(&inner) {
+        if !inner.rung && !self.has_news(&inner) {
             inner = self.news.wait_timeout(inner, pause).unwrap_or_else(PoisonError::into_inner).0;
         }
+        inner.rung = false;
         (inner.state.take_ready_jobs(jobs_at_once), inner.state.is_over())
     }
 
@@ -330,9 +334,9 @@ impl Shared {
 
     /// Shows how the run stands to whoever wants to know just now.
     fn show(&self, inner: &Inner, jobs: &mut Jobs) {
-        let failed = jobs.counts.failed;
-        let (watcher, running, pausing) = jobs.view();
-        if watcher.wants_progress() {
+        if jobs.is_watched() {
+            let failed = jobs.counts.failed;
+            let (watcher, running, pausing) = jobs.view();
             let (over, needed, possible) = inner.state.count_jobs(&self.reachable);
             watcher.look(&Progress { over, needed, possible, failed, pausing, running });
         }
@@ -359,7 +363,8 @@ impl Shared {
 
     /// Whether the user stopped it and nothing is to be waited for any longer.
     fn is_interrupted(&self, jobs: Option<&Jobs>) -> bool {
-        jobs.map_or_else(|| self.performer.is_interrupted(), Jobs::is_interrupted)
+        // who wants to end what is over already has all of it
+        !self.lock().state.is_over() && jobs.map_or_else(|| self.performer.is_interrupted(), Jobs::is_interrupted)
     }
 
     fn values(&self) -> Vec<(VarId, Value)> {
@@ -378,6 +383,17 @@ impl Shared {
         diagnostics.sort_by(|left, right| place(left).cmp(&place(right)).then_with(|| left.cmp(right)));
         Summary { diagnostics, failed, interrupted, values: self.values(), ..Summary::default() }
     }
+}
+
+/// Has the leading thread look at its jobs; does nothing once the run is over.
+fn waker(shared: &Arc<Shared>) -> Waker {
+    let shared = Arc::downgrade(shared);
+    Box::new(move || {
+        if let Some(shared) = shared.upgrade() {
+            shared.lock().rung = true;
+            shared.news.notify_one();
+        }
+    })
 }
 
 /// What makes two faults one: chunks that fail alike differ only in their jobs, which the notes tell.

@@ -1,7 +1,8 @@
 //! What a job does: it evaluates the task of a job directory, keeps itself to its limits, and leaves a manifest.
 //!
-//! It needs nobody: the limits hold, and the manifest appears, also when the process that started it is gone. A thread watches
-//! walltime and memory; when a limit is passed it writes the manifest and then ends the process with all that it started.
+//! It needs nobody: the limits hold, and the manifest appears, also when the process that started it is gone. One thread evaluates, the
+//! other one watches walltime and memory; when a limit is passed it writes the manifest and then ends the process with all that it
+//! started.
 
 use std::any::Any;
 use std::fmt::Write as _;
@@ -10,6 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::sched::{CpuSet, sched_setaffinity};
@@ -19,17 +21,21 @@ use nix::sys::time::TimeVal;
 use nix::unistd::{Pid, getpgrp, setpgid};
 
 use crate::batch::local::{Group, affinity};
-use crate::batch::{CPUS, GROUP, REFUSED};
+use crate::batch::{CPUS, GROUP, REFUSED, UNWRITTEN};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::eval::Input;
+use crate::eval::{Input, STACK_SIZE};
 use crate::job::{Attempt, Cause, Description, Digest, FileError, Holder, Keeping, Life, Manifest, Outcome, Timestamp, Usage, host};
 use crate::model::Task;
 use crate::source::{SourceMap, Span};
 use crate::value::Value;
 use watchdog::Watchdog;
 
+pub use serve::serve;
+
 pub mod orphans;
 mod processes;
+mod serve;
+mod title;
 mod watchdog;
 
 /// Forcing a result to the disk takes milliseconds, on a network more.
@@ -42,6 +48,8 @@ pub enum Exit {
     Done,
     /// There is none, and a manifest that says why.
     Failed,
+    /// How it ended cannot be written.
+    Unwritten,
     /// It was not begun, for its directory is not one that this program can run.
     Refused,
 }
@@ -52,6 +60,7 @@ impl Exit {
         match self {
             Exit::Done => 0,
             Exit::Failed => 1,
+            Exit::Unwritten => UNWRITTEN,
             Exit::Refused => REFUSED,
         }
     }
@@ -59,13 +68,17 @@ impl Exit {
 
 /// Runs an attempt in this process, which becomes the leader of a process group; what goes wrong is also said on stderr.
 ///
-/// The whole process is given to the job: CPUs, process group and, past a limit, its life.
-pub fn exec(directory: &Path, evaluate: impl FnOnce(&Description, &[Input]) -> Result<Value, Vec<Diagnostic>>) -> Exit {
+/// The whole process is given to the job: CPUs, process group and its life, which ends with the attempt. Only when that cannot begin
+/// does this give something back.
+pub fn exec<F>(directory: &Path, evaluate: F) -> Exit
+where
+    F: FnOnce(&Description, &[Input]) -> Result<Value, Vec<Diagnostic>> + Send + 'static,
+{
     let began = Instant::now();
     let (attempt, description) = match open(directory) {
         Ok(opened) => opened,
         Err(message) => {
-            eprintln!("scl exec: {message}");
+            complain!("scl exec: {message}");
             return Exit::Refused;
         }
     };
@@ -76,22 +89,34 @@ pub fn exec(directory: &Path, evaluate: impl FnOnce(&Description, &[Input]) -> R
         Ok(false) => Some(format!("{directory:?} was begun already, or given up; every attempt is run once")),
         Err(error) => Some(error.to_string()),
     } {
-        eprintln!("scl exec: {message}");
+        complain!("scl exec: {message}");
         return Exit::Refused;
     }
     let run = Arc::new(Run::new(attempt, description.key, began, group));
-    let watchdog = Watchdog::start(&run, &description.request, began);
-    let outcome = outcome(&run, &description, evaluate);
-    let concluded = run.conclude(outcome);
-    drop(watchdog);
-    match concluded {
-        Ok(Some(Outcome::Success { .. })) => Exit::Done,
-        Ok(Some(Outcome::Failure { .. }) | None) => Exit::Failed,
-        Err(error) => {
-            eprintln!("scl exec: {error}");
-            Exit::Failed
-        }
+    let watchdog = Watchdog::new(&run, &description.request, began);
+    let running = run.clone();
+    let work = move || finish(&running, outcome(&running, &description, evaluate));
+    match thread::Builder::new().name("scl".to_owned()).stack_size(STACK_SIZE).spawn(work) {
+        Ok(_) => watchdog.watch(),
+        Err(error) => finish(&run, failed(Cause::NeverStarted { reason: format!("no thread can be started: {error}") })),
     }
+}
+
+/// Ends the attempt and this process, unless someone else does already.
+fn finish(run: &Run, outcome: Outcome) -> ! {
+    let exit = match run.conclude(outcome) {
+        Ok(Some(Outcome::Success { .. })) => Exit::Done,
+        Ok(Some(Outcome::Failure { .. })) => Exit::Failed,
+        // the watchdog is ending the process, with all that it has started
+        Ok(None) => loop {
+            thread::park();
+        },
+        Err(error) => {
+            complain!("scl exec: {error}");
+            Exit::Unwritten
+        }
+    };
+    std::process::exit(exit.code().into())
 }
 
 fn open(directory: &Path) -> Result<(Attempt, Description), String> {
@@ -118,12 +143,12 @@ fn settle_in() -> Option<Group> {
         let set = list.to_str().and_then(cpu_set).ok_or_else(|| "it is no list of CPUs".to_owned());
         let done = set.and_then(|set| sched_setaffinity(Pid::from_raw(0), &set).map_err(|error| error.to_string()));
         if let Err(error) = done {
-            eprintln!("scl exec: cannot keep to the CPUs {list:?}: {error}");
+            complain!("scl exec: cannot keep to the CPUs {list:?}: {error}");
         }
     }
     let group = Group::at(Path::new(&std::env::var_os(GROUP)?));
     let joined = group.admit(std::process::id());
-    joined.inspect_err(|error| eprintln!("scl exec: cannot join the control group {:?}: {error}", group.path())).ok().map(|()| group)
+    joined.inspect_err(|error| complain!("scl exec: cannot join the control group {:?}: {error}", group.path())).ok().map(|()| group)
 }
 
 fn cpu_set(list: &str) -> Option<CpuSet> {
@@ -150,14 +175,14 @@ fn outcome(
         Ok(Ok(result)) => Outcome::Success { result },
         Ok(Err(error)) => failed(Cause::Unknown { reason: error.to_string() }),
         Err(diagnostics) => {
-            eprint!("{}", plain(&diagnostics, &run.attempt.sources(description)));
+            complain_as_is!(plain(&diagnostics, &run.attempt.sources(description)));
             Outcome::Failure { cause: Cause::Evaluation, diagnostics }
         }
     }
 }
 
 fn failed(cause: Cause) -> Outcome {
-    eprintln!("scl exec: {cause}");
+    complain!("scl exec: {cause}");
     Outcome::Failure { cause, diagnostics: Vec::new() }
 }
 

@@ -3,6 +3,9 @@
 //! A golden folder holds cases, `name.scl`, each beside what it must give, `name.expected`. `BLESS=1 cargo test` writes the latter anew;
 //! the difference is for review.
 
+// a test that is skipped says so
+#![allow(clippy::print_stderr)]
+
 #[path = "harness/binary.rs"]
 mod binary;
 #[path = "harness/care.rs"]
@@ -45,6 +48,8 @@ mod session;
 mod site;
 #[path = "harness/slurm.rs"]
 mod slurm;
+#[path = "harness/straits.rs"]
+mod straits;
 #[path = "harness/syntax.rs"]
 mod syntax;
 #[path = "harness/terminal.rs"]
@@ -67,6 +72,7 @@ fn main() -> std::process::ExitCode {
         site::trials(),
         plan::trials(),
         care::trials(),
+        straits::trials(),
         examples::trials(),
         fuzz::trials(),
         explain::trials(),

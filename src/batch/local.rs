@@ -5,32 +5,39 @@
 //! fits. A job holds itself to its limits; the walltime is enforced from here too, later, in case that it cannot. Where control groups can
 //! be made, each job has one, and nothing of it outlives it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::num::NonZeroU32;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use super::{BatchId, BatchSystem, CPUS, Capacity, GROUP, JobSpec, JobState, SubmitError};
+use super::{BatchId, BatchSystem, CPUS, Capacity, GROUP, JobSpec, JobState, SubmitError, Waker, cause_of_status};
 use crate::diagnostic::Fault;
 use crate::job::points::point;
 use crate::job::{self, Attempt, Cause, FileError, Holder, Life, quote};
 use crate::resources::Request;
 use admission::Need;
+use bell::Bell;
 use groups::Groups;
+use nursery::Nursery;
 
 pub use groups::Group;
 pub use machine::{Machine, affinity};
+pub use nursery::{NO_PROCESS, Order};
+pub use system::{Role, fork_sibling, set_environment};
 
 mod admission;
+mod bell;
 mod groups;
 mod machine;
+mod nursery;
+mod system;
 
 /// How many of those who wait are looked at: enough to fill a machine, and the same effort however long the queue is.
 const WINDOW: usize = 100;
@@ -45,13 +52,19 @@ pub struct Launcher {
     pub program: PathBuf,
     /// What stands before the directory.
     pub arguments: Vec<OsString>,
+    /// The arguments with which the program serves processes for attempts, see [`Order`]; nothing if it does not.
+    pub server: Option<Vec<OsString>>,
 }
+
+/// Copies of the server are named by the directories of their attempts, for which it needs room.
+const ROOM: usize = 4096 + 64;
 
 impl Launcher {
     /// This program's `exec` command.
     pub fn this_program() -> Result<Self, Fault> {
         let program = std::env::current_exe().map_err(|error| Fault::new("E0811", format!("cannot find this program's file: {error}")))?;
-        Ok(Launcher { program, arguments: vec!["exec".into()] })
+        let server = Some(vec!["serve".into(), ".".repeat(ROOM).into()]);
+        Ok(Launcher { program, arguments: vec!["exec".into()], server })
     }
 }
 
@@ -60,12 +73,17 @@ impl Launcher {
 pub struct Local {
     launcher: Launcher,
     machine: Machine,
-    jobs: BTreeMap<BatchId, Entry>,
-    queue: VecDeque<BatchId>,
+    /// Jobs that have not begun, in their order.
+    queue: VecDeque<(BatchId, JobSpec)>,
+    running: BTreeMap<BatchId, Process>,
+    /// What became of jobs since the last poll.
+    news: Vec<(BatchId, JobState)>,
+    bell: Option<Bell>,
     /// What runs here beside them, see [`Local::count_orphans`].
     orphans: Vec<Process>,
     count: u64,
     groups: Groups,
+    nursery: Nursery,
     patience: Patience,
 }
 
@@ -83,13 +101,6 @@ struct Patience {
 const PATIENCE: Patience = Patience { grace: Duration::from_secs(5), late: Duration::from_secs(10), farewell: Duration::from_secs(4) };
 
 #[derive(Debug)]
-enum Entry {
-    Waiting(Box<JobSpec>),
-    Running(Box<Process>),
-    Ended(Result<(), Cause>),
-}
-
-#[derive(Debug)]
 struct Process {
     handle: Handle,
     group: Option<Group>,
@@ -104,7 +115,7 @@ struct Process {
 #[derive(Debug)]
 enum Handle {
     /// Begun here.
-    Child(Child),
+    Child(Pid),
     /// Begun by an earlier run of this program.
     Adopted(Holder),
 }
@@ -115,11 +126,14 @@ impl Local {
         Local {
             launcher,
             machine,
-            jobs: BTreeMap::new(),
             queue: VecDeque::new(),
+            running: BTreeMap::new(),
+            news: Vec::new(),
+            bell: None,
             orphans: Vec::new(),
             count: 0,
             groups: Groups::detect(),
+            nursery: Nursery::default(),
             patience: PATIENCE,
         }
     }
@@ -139,8 +153,7 @@ impl Local {
     fn accept(&mut self, job: &JobSpec) -> Result<BatchId, SubmitError> {
         self.check(&job.request).map_err(SubmitError::Permanent)?;
         let id = self.new_id();
-        self.jobs.insert(id.clone(), Entry::Waiting(Box::new(job.clone())));
-        self.queue.push_back(id.clone());
+        self.queue.push_back((id.clone(), job.clone()));
         Ok(id)
     }
 
@@ -157,77 +170,74 @@ impl Local {
         }
         self.orphans.retain(|orphan| !orphan.is_of(&holder));
         let id = self.new_id();
-        self.jobs.insert(id.clone(), Entry::Running(Box::new(Process::adopted(holder, &job.request))));
+        self.enter(id.clone(), Process::adopted(holder, &job.request));
         Ok(Some(id))
     }
 
     fn adopted(&self, holder: &Holder) -> Option<&BatchId> {
-        let is_it = |entry: &Entry| match entry {
-            Entry::Running(process) => process.is_of(holder),
-            Entry::Waiting(_) | Entry::Ended(_) => false,
-        };
-        self.jobs.iter().find(|(_, entry)| is_it(entry)).map(|(id, _)| id)
+        self.running.iter().find(|(_, process)| process.is_of(holder)).map(|(id, _)| id)
+    }
+
+    fn enter(&mut self, id: BatchId, process: Process) {
+        self.news.push((id.clone(), JobState::Running));
+        self.running.insert(id, process);
     }
 
     fn reap(&mut self, now: Instant) {
         self.orphans.retain(|orphan| !orphan.handle.is_over());
-        for entry in self.jobs.values_mut() {
-            if let Entry::Running(process) = entry
-                && let Some(end) = process.look(now, self.patience)
-            {
-                process.group.take().into_iter().for_each(|group| self.groups.dissolve(group));
-                *entry = Entry::Ended(end);
-            }
+        let ends = self.running.iter_mut().filter_map(|(id, process)| Some((id.clone(), process.look(now, self.patience)?)));
+        for (id, end) in ends.collect::<Vec<_>>() {
+            let group = self.running.remove(&id).and_then(|process| process.group);
+            group.into_iter().for_each(|group| self.groups.dissolve(group));
+            self.news.push((id, JobState::Ended(end)));
         }
         self.groups.tidy();
     }
 
     fn begin_what_fits(&mut self, now: Instant) {
-        while let Some(id) = self.next(now).and_then(|place| self.queue.remove(place)) {
-            if let Some(Entry::Waiting(job)) = self.jobs.remove(&id) {
-                let entry = self.begin(&job, now);
-                self.jobs.insert(id, entry);
+        while let Some((id, job)) = self.next(now).and_then(|place| self.queue.remove(place)) {
+            match self.begin(&job, now) {
+                Ok(process) => self.enter(id, process),
+                Err(error) => self.news.push((id, JobState::Ended(Err(Cause::NeverStarted { reason: error.to_string() })))),
             }
         }
     }
 
     fn next(&self, now: Instant) -> Option<usize> {
-        let running: Vec<_> = self.running().map(|process| process.need(now)).collect();
-        let waiting: Vec<_> = self.queue.iter().take(WINDOW).filter_map(|id| self.jobs.get(id)).map(|entry| entry.need(now)).collect();
+        let running: Vec<_> = self.in_use().map(|process| process.need(now)).collect();
+        let waiting: Vec<_> = self.queue.iter().take(WINDOW).map(|(_, job)| Need::of(&job.request)).collect();
         admission::next(self.machine.capacity(), &running, &waiting)
     }
 
-    fn begin(&mut self, job: &JobSpec, now: Instant) -> Entry {
-        let in_use: Vec<_> = self.running().flat_map(|process| process.cpus.iter().copied()).collect();
+    fn begin(&mut self, job: &JobSpec, now: Instant) -> Result<Process, FileError> {
+        let in_use: Vec<_> = self.in_use().flat_map(|process| process.cpus.iter().copied()).collect();
         let cpus = self.machine.choose(&in_use, job.request.cores().get());
         let group = self.groups.create(job.request.memory_bytes());
-        match launch(&self.launcher, job, &cpus, group.as_ref()) {
-            Ok(child) => Entry::Running(Box::new(Process::new(Handle::Child(child), group, cpus, &job.request, now))),
+        match self.launch(job, &cpus, group.as_ref()) {
+            Ok(child) => Ok(Process::new(Handle::Child(child), group, cpus, &job.request, now)),
             Err(error) => {
                 group.into_iter().for_each(|group| self.groups.dissolve(group));
-                Entry::Ended(Err(Cause::NeverStarted { reason: error.to_string() }))
+                Err(error)
             }
         }
+    }
+
+    fn launch(&mut self, job: &JobSpec, cpus: &[usize], group: Option<&Group>) -> Result<Pid, FileError> {
+        let environment = environment(cpus, group);
+        job.attempt.record_command(&command_line(&self.launcher, &job.attempt, &environment))?;
+        let order = Order { directory: job.attempt.path().to_owned(), environment };
+        point();
+        let launched = match self.nursery.process(&self.launcher, &order) {
+            Some(pid) => Ok(pid),
+            None => spawn(&self.launcher, &job.attempt, order.environment),
+        };
+        point();
+        launched
     }
 
     /// All that uses something of the machine.
-    fn running(&self) -> impl Iterator<Item = &Process> {
-        let own = self.jobs.values().filter_map(|entry| match entry {
-            Entry::Running(process) => Some(&**process),
-            Entry::Waiting(_) | Entry::Ended(_) => None,
-        });
-        own.chain(&self.orphans)
-    }
-
-    fn end(&mut self, id: &BatchId, now: Instant) {
-        match self.jobs.get_mut(id) {
-            Some(entry @ Entry::Waiting(_)) => {
-                *entry = Entry::Ended(Err(Cause::Cancelled));
-                self.queue.retain(|waiting| waiting != id);
-            }
-            Some(Entry::Running(process)) => process.end(Cause::Cancelled, now + self.patience.grace),
-            Some(Entry::Ended(_)) | None => {}
-        }
+    fn in_use(&self) -> impl Iterator<Item = &Process> {
+        self.running.values().chain(&self.orphans)
     }
 }
 
@@ -263,22 +273,30 @@ impl BatchSystem for Local {
         answers
     }
 
-    fn poll(&mut self, ids: &[BatchId]) -> Vec<JobState> {
+    fn poll(&mut self) -> Vec<(BatchId, JobState)> {
         let now = Instant::now();
         self.reap(now);
         self.begin_what_fits(now);
-        let states = ids.iter().map(|id| self.jobs.get(id).map_or(JobState::Unknown, Entry::state)).collect();
-        for id in ids {
-            if matches!(self.jobs.get(id), Some(Entry::Ended(_))) {
-                self.jobs.remove(id);
-            }
-        }
-        states
+        std::mem::take(&mut self.news)
+    }
+
+    fn wake(&mut self, waker: Waker) {
+        // without it an end is noticed a little later
+        self.bell = Bell::hang(waker).ok();
     }
 
     fn cancel(&mut self, ids: &[BatchId]) -> Vec<Result<(), Fault>> {
-        let now = Instant::now();
-        ids.iter().for_each(|id| self.end(id, now));
+        let force = Instant::now() + self.patience.grace;
+        let unwanted: BTreeSet<&BatchId> = ids.iter().collect();
+        let (waiting, queue): (VecDeque<_>, VecDeque<_>) =
+            std::mem::take(&mut self.queue).into_iter().partition(|(id, _)| unwanted.contains(id));
+        self.queue = queue;
+        self.news.extend(waiting.into_iter().map(|(id, _)| (id, JobState::Ended(Err(Cause::Cancelled)))));
+        for id in ids {
+            if let Some(process) = self.running.get_mut(id) {
+                process.end(Cause::Cancelled, force);
+            }
+        }
         vec![Ok(()); ids.len()]
     }
 }
@@ -287,7 +305,7 @@ impl BatchSystem for Local {
 /// has started, and ended by force if it does not hurry.
 impl Drop for Local {
     fn drop(&mut self) {
-        let mut left: Vec<_> = std::mem::take(&mut self.jobs).into_values().filter_map(Entry::into_process).collect();
+        let mut left: Vec<_> = std::mem::take(&mut self.running).into_values().collect();
         left.iter().for_each(|process| process.signal(Signal::SIGTERM));
         let force = Instant::now() + self.patience.farewell;
         while left.iter().any(|process| !process.handle.is_over()) && Instant::now() < force {
@@ -299,6 +317,7 @@ impl Drop for Local {
             let _ = process.handle.bury(None);
             process.group.take().into_iter().for_each(|group| self.groups.dissolve(group));
         }
+        self.groups.clear();
         // what was killed is over in a moment; a group that is left is no harm
         while self.groups.tidy() && Instant::now() < force {
             std::thread::sleep(Duration::from_millis(1));
@@ -306,37 +325,10 @@ impl Drop for Local {
     }
 }
 
-impl Entry {
-    fn into_process(self) -> Option<Process> {
-        match self {
-            Entry::Running(process) => Some(*process),
-            Entry::Waiting(_) | Entry::Ended(_) => None,
-        }
-    }
-
-    fn state(&self) -> JobState {
-        match self {
-            Entry::Waiting(_) => JobState::Waiting,
-            Entry::Running(_) => JobState::Running,
-            Entry::Ended(end) => JobState::Ended(end.clone()),
-        }
-    }
-
-    fn need(&self, now: Instant) -> Need {
-        match self {
-            Entry::Waiting(job) => {
-                Need { cores: job.request.cores().get(), memory: job.request.memory_bytes().unwrap_or(0), time: job.request.duration() }
-            }
-            Entry::Running(process) => process.need(now),
-            Entry::Ended(_) => Need { cores: 0, memory: 0, time: Some(Duration::ZERO) },
-        }
-    }
-}
-
 impl Handle {
     fn pid(&self) -> Pid {
         match self {
-            Handle::Child(child) => Pid::from_raw(child.id().cast_signed()),
+            Handle::Child(pid) => *pid,
             Handle::Adopted(holder) => Pid::from_raw(holder.pid.cast_signed()),
         }
     }
@@ -351,9 +343,9 @@ impl Handle {
     }
 
     /// How it ended, now that it has; `ending` is why it was made to.
-    fn bury(&mut self, ending: Option<Cause>) -> Result<(), Cause> {
+    fn bury(&self, ending: Option<Cause>) -> Result<(), Cause> {
         match (self, ending) {
-            (Handle::Child(child), ending) => match child.wait() {
+            (Handle::Child(pid), ending) => match system::wait(*pid) {
                 Ok(status) => judge(status, ending),
                 Err(error) => Err(Cause::Unknown { reason: error.to_string() }),
             },
@@ -433,35 +425,30 @@ fn judge(status: ExitStatus, ending: Option<Cause>) -> Result<(), Cause> {
     match (status.code(), status.signal(), ending) {
         (Some(0), _, _) => Ok(()),
         (_, _, Some(cause)) => Err(cause),
-        (Some(code), _, None) => Err(Cause::ExitCode { code }),
+        (Some(code), _, None) => Err(cause_of_status(code)),
         (None, Some(signal), None) => Err(Cause::Signal { signal }),
         (None, None, None) => Err(Cause::Unknown { reason: status.to_string() }),
     }
 }
 
-fn launch(launcher: &Launcher, job: &JobSpec, cpus: &[usize], group: Option<&Group>) -> Result<Child, FileError> {
-    let attempt = &job.attempt;
-    let environment = environment(cpus, group);
-    attempt.record_command(&command_line(launcher, attempt, &environment))?;
+fn spawn(launcher: &Launcher, attempt: &Attempt, environment: Vec<(OsString, OsString)>) -> Result<Pid, FileError> {
     let mut command = Command::new(&launcher.program);
     command.args(&launcher.arguments).arg(attempt.path()).envs(environment);
     command.stdin(Stdio::null()).stdout(Attempt::stream(&attempt.stdout())?).stderr(Attempt::stream(&attempt.stderr())?);
-    point();
-    let spawned = command.process_group(0).spawn().map_err(FileError::io("run", &launcher.program));
-    point();
-    spawned
+    let child = command.process_group(0).spawn().map_err(FileError::io("run", &launcher.program))?;
+    Ok(Pid::from_raw(child.id().cast_signed()))
 }
 
-fn environment(cpus: &[usize], group: Option<&Group>) -> Vec<(&'static str, OsString)> {
+fn environment(cpus: &[usize], group: Option<&Group>) -> Vec<(OsString, OsString)> {
     let list: Vec<_> = cpus.iter().map(usize::to_string).collect();
-    let threads = THREADS.into_iter().map(|name| (name, cpus.len().to_string().into()));
-    let group = group.map(|group| (GROUP, group.path().as_os_str().to_owned()));
-    std::iter::once((CPUS, list.join(",").into())).chain(threads).chain(group).collect()
+    let threads = THREADS.into_iter().map(|name| (name.into(), cpus.len().to_string().into()));
+    let group = group.map(|group| (GROUP.into(), group.path().as_os_str().to_owned()));
+    std::iter::once((CPUS.into(), list.join(",").into())).chain(threads).chain(group).collect()
 }
 
 /// The command as one would type it.
-fn command_line(launcher: &Launcher, attempt: &Attempt, environment: &[(&str, OsString)]) -> Vec<u8> {
-    let setting = |(name, value): &(&str, OsString)| [OsStr::new(name), value].join(OsStr::new("="));
+fn command_line(launcher: &Launcher, attempt: &Attempt, environment: &[(OsString, OsString)]) -> Vec<u8> {
+    let setting = |(name, value): &(OsString, OsString)| [name.as_os_str(), value].join(OsStr::new("="));
     let settings: Vec<OsString> = environment.iter().map(setting).collect();
     let words = std::iter::once(OsStr::new("env")).chain(settings.iter().map(OsString::as_os_str));
     let words = words.chain([launcher.program.as_os_str()]).chain(launcher.arguments.iter().map(OsString::as_os_str));

@@ -91,12 +91,11 @@ impl Slurm {
         if job.attempt.verdict()?.is_some() {
             return Ok(None);
         }
-        if let Some((id, _)) = self.desk.open().jobs.iter().find(|(_, entry)| *entry.attempt == job.attempt) {
-            return Ok(Some(id.clone()));
-        }
-        let id = Submission::at(&self.settings.jobs, &ticket.tag).id()?;
-        let unclear = id.is_none().then(Instant::now);
-        let entry = Entry { ticket: Some(ticket), id, unclear, state: JobState::Unknown, ..Entry::new(job) };
+        let mut entry = Entry::new(job);
+        entry.id = Submission::at(&self.settings.jobs, &ticket.tag).id()?;
+        entry.unclear = entry.id.is_none().then(Instant::now);
+        entry.ticket = Some(ticket);
+        entry.state = JobState::Unknown;
         let id = self.new_id();
         self.desk.open().jobs.insert(id.clone(), entry);
         self.desk.news.notify_one();
@@ -131,15 +130,11 @@ impl BatchSystem for Slurm {
         answers
     }
 
-    fn poll(&mut self, ids: &[BatchId]) -> Vec<JobState> {
+    fn poll(&mut self) -> Vec<(BatchId, JobState)> {
         let mut books = self.desk.open();
-        let states = ids.iter().map(|id| books.jobs.get(id).map_or(JobState::Unknown, |entry| entry.state.clone())).collect();
-        for id in ids {
-            if books.jobs.get(id).is_some_and(Entry::is_over) {
-                books.jobs.remove(id);
-            }
-        }
-        states
+        let news = books.jobs.iter_mut().filter_map(|(id, entry)| Some((id.clone(), entry.tell()?))).collect();
+        books.jobs.retain(|_, entry| !entry.is_over());
+        news
     }
 
     fn cancel(&mut self, ids: &[BatchId]) -> Vec<Result<(), Fault>> {

@@ -21,7 +21,7 @@ pub(super) struct Driver {
     recording: Option<Recording>,
     nobody: (),
     warnings: Vec<Fault>,
-    _lock: Option<Lock>,
+    lock: Option<Lock>,
 }
 
 impl Driver {
@@ -29,7 +29,7 @@ impl Driver {
     /// read is used for what is in it, and what goes wrong with the index keeps nobody from running.
     pub fn enter(root: &Path, info: &RunInfo, interrupted: &AtomicBool, quiet: bool) -> Result<Option<Self>, Fault> {
         let store = Store::open(root).map_err(|error| unusable(&error))?;
-        let mut driver = Driver { store, recording: None, nobody: (), warnings: Vec::new(), _lock: None };
+        let mut driver = Driver { store, recording: None, nobody: (), warnings: Vec::new(), lock: None };
         let mut said = quiet;
         while !interrupted.load(Ordering::Relaxed) {
             match driver.store.lock().map_err(|error| unusable(&error))? {
@@ -45,7 +45,7 @@ impl Driver {
                 Access::Taken(owner) => {
                     if !std::mem::replace(&mut said, true) {
                         let who = owner.map_or_else(|| "another process".to_owned(), |owner| owner.to_string());
-                        eprintln!("waiting for {who}, which uses the same store");
+                        complain!("waiting for {who}, which uses the same store");
                     }
                     thread::sleep(LOCK_PAUSE);
                 }
@@ -64,8 +64,13 @@ impl Driver {
             Err(error @ IndexError::Newer { .. }) => return Err(newer_index(&error)),
             Err(error) => self.warnings.push(unrecorded(&error)),
         }
-        self._lock = Some(lock);
+        self.lock = Some(lock);
         Ok(())
+    }
+
+    /// Whether nothing can be written.
+    pub fn is_read_only(&self) -> bool {
+        self.lock.is_none()
     }
 
     /// Who is told of jobs.

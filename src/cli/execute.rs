@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
-use clap::ValueEnum;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
+use super::destination::{Destination, SystemName, destination};
 use super::driver::{self, Driver};
 use super::{Format, Reporting};
 use crate::batch::BatchSystem;
@@ -38,7 +38,7 @@ pub(super) struct Settings {
     /// Threads for tasks, and for large columns, of this process [default: one for each core that the process may use]
     #[arg(long, short = 'j', value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// Where jobs run [default: what site files say, or else this machine]
+    /// Where jobs run [default: what site files say, or else Slurm where there is one, or else this machine]
     #[arg(long, value_enum, value_name = "SYSTEM")]
     system: Option<SystemName>,
     /// Run jobs that ask for more than there is with what there is, and warn, instead of refusing them
@@ -51,15 +51,6 @@ pub(super) struct Settings {
     /// Say nothing of jobs that end well
     #[arg(long, short)]
     quiet: bool,
-}
-
-/// As in site files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum SystemName {
-    /// As processes of this machine
-    Local,
-    /// As jobs of Slurm
-    Slurm,
 }
 
 /// Runs programs.
@@ -146,16 +137,15 @@ impl<'a> Executor<'a> {
     /// What runs the jobs.
     fn system(&self) -> Result<System, Fault> {
         let launcher = Launcher::this_program()?;
-        let named = self.settings.system.map(|name| match name {
-            SystemName::Local => site::System::Local,
-            SystemName::Slurm => site::System::Slurm,
-        });
-        let usual = if self.site.slurm.is_some() { site::System::Slurm } else { site::System::Local };
-        match named.or(self.site.system).unwrap_or(usual) {
-            site::System::Local => Ok(System::Local(Local::new(launcher, Machine::detect()))),
-            site::System::Slurm => {
-                let cluster = self.site.slurm.clone().unwrap_or_default();
-                let settings = slurm::Settings::new(cluster, &self.store.join("jobs"), &launcher)?;
+        let mut say = |text: &str| {
+            if self.speaks() {
+                complain!("{text}");
+            }
+        };
+        match destination(self.settings.system, &self.site, &mut say)? {
+            Destination::Local => Ok(System::Local(Box::new(Local::new(launcher, Machine::detect())))),
+            Destination::Slurm(cluster) => {
+                let settings = slurm::Settings::new(*cluster, &self.store.join("jobs"), &launcher)?;
                 Slurm::new(settings).map(System::Slurm)
             }
         }
@@ -178,13 +168,14 @@ impl<'a> Executor<'a> {
         let orphans = system.count_orphans(driver.store.jobs());
         if orphans > 0 && self.speaks() {
             let (plural, verb) = if orphans == 1 { ("", "s") } else { ("s", "") };
-            eprintln!("{orphans} job{plural} of an earlier run still run{verb} here");
+            complain!("{orphans} job{plural} of an earlier run still run{verb} here");
         }
         let settings = JobSettings {
             jobs: driver.store.jobs().to_owned(),
             fresh: self.settings.fresh,
             retries: self.site.retries.clone(),
             only_look: false,
+            read_only: driver.is_read_only(),
         };
         let mut display = Display::new(self.form());
         let stage = display.stage();
@@ -217,17 +208,17 @@ impl<'a> Executor<'a> {
             return;
         }
         if self.speaks() {
-            eprint!("{}", driver::jobs(summary));
+            complain_as_is!(driver::jobs(summary));
         }
         match (summary.interrupted, had_jobs) {
             (true, true) if summary.jobs_left > 0 => {
                 let (count, plural) = (summary.jobs_left, if summary.jobs_left == 1 { " goes" } else { "s go" });
-                eprintln!(
+                complain!(
                     "left: {count} job{plural} on; run it again to take their results, `scl status` shows how they stand, `scl cancel` ends them"
                 );
             }
-            (true, true) => eprintln!("interrupted: no job goes on; what was finished is kept in {}", self.store.display()),
-            (true, false) => eprintln!("interrupted"),
+            (true, true) => complain!("interrupted: none of its jobs goes on; what was finished is kept in {}", self.store.display()),
+            (true, false) => complain!("interrupted"),
             (false, _) => {}
         }
     }
@@ -235,21 +226,21 @@ impl<'a> Executor<'a> {
 
 /// A batch system.
 enum System {
-    Local(Local),
+    Local(Box<Local>),
     Slurm(Slurm),
 }
 
 impl System {
     fn as_dyn(&self) -> &dyn BatchSystem {
         match self {
-            System::Local(local) => local,
+            System::Local(local) => &**local,
             System::Slurm(slurm) => slurm,
         }
     }
 
     fn as_dyn_mut(&mut self) -> &mut dyn BatchSystem {
         match self {
-            System::Local(local) => local,
+            System::Local(local) => &mut **local,
             System::Slurm(slurm) => slurm,
         }
     }

@@ -15,7 +15,7 @@ pub(super) fn run(code: Option<&str>) -> ExitCode {
         Some(code) => match pages::page(code) {
             Some(page) => page.text(),
             None => {
-                eprint!("{}", report::text(&[unknown(code)], &SourceMap::new(), Style::default()));
+                complain_as_is!(report::text(&[unknown(code)], &SourceMap::new(), Style::default()));
                 return ExitCode::from(WRONG);
             }
         },

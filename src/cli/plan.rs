@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::destination::{Destination, SystemName, destination};
 use super::driver::{model_name, store_of};
 use super::records::{Answer, Refusal, answer, no_such_task};
 use super::{Checked, FAILED, Input, extent, finish, site as sites};
@@ -19,7 +20,7 @@ use crate::io::Files;
 use crate::job::{Attempt, Digest, Job};
 use crate::run::Program;
 use crate::run::plan::{Plan, Statement, Target, keys, plan};
-use crate::site::{self, Cluster, Site, System};
+use crate::site::{Cluster, Site};
 
 /// What stands in a script for the mark of a submission, which is drawn when it is submitted.
 const TAG: &str = "TAG";
@@ -49,14 +50,6 @@ pub(super) struct Arguments {
     /// Also what nothing needs
     #[arg(long)]
     all: bool,
-}
-
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub(super) enum SystemName {
-    /// Processes of this machine
-    Local,
-    /// Jobs of a Slurm cluster
-    Slurm,
 }
 
 /// A program and where its jobs would run.
@@ -110,13 +103,12 @@ type Planned = Result<Plan, Vec<Diagnostic>>;
 /// The plan, or what is wrong with the program; or why none can be made.
 fn planned(arguments: &Arguments, site: &Site, program: &Program) -> Result<(Place, Planned), Refusal> {
     let failed = |fault| Refusal { fault, status: FAILED };
-    match arguments.system.map_or_else(|| site.system(), System::from) {
-        System::Slurm => {
-            let cluster = site.slurm.clone().map_or_else(site::detect, Ok).map_err(failed)?;
+    match destination(arguments.system, site, &mut |text| complain!("{text}")).map_err(failed)? {
+        Destination::Slurm(cluster) => {
             let plan = plan(program, &Target::Slurm(&cluster));
-            Ok((Place::Slurm(Box::new(cluster)), plan))
+            Ok((Place::Slurm(cluster), plan))
         }
-        System::Local => {
+        Destination::Local => {
             let machine = local::Machine::detect();
             let capacity = machine.capacity();
             let system = local::Local::new(local::Launcher::this_program().map_err(failed)?, machine);
@@ -257,15 +249,6 @@ impl Planning<'_> {
         let (head, rest) = text.split_once('\n').unwrap_or((&text, ""));
         let note = if keys.contains(&None) { format!("{NOTE}\n{NOTE_OF_KEYS}") } else { NOTE.to_owned() };
         Ok(format!("{head}\n{note}\n{rest}"))
-    }
-}
-
-impl From<SystemName> for System {
-    fn from(name: SystemName) -> Self {
-        match name {
-            SystemName::Local => System::Local,
-            SystemName::Slurm => System::Slurm,
-        }
     }
 }
 

@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
         Err(fault) => return console.give_up(&fault),
     };
     if is_terminal && arguments.reporting.format == Format::Text {
-        eprintln!("scl {}: %help explains, Tab completes, Ctrl-D leaves", env!("CARGO_PKG_VERSION"));
+        complain!("scl {}: %help explains, Tab completes, Ctrl-D leaves", env!("CARGO_PKG_VERSION"));
     }
     let verdict = session::run(&mut session, &mut *lines, &mut Here { executor, signals }, &mut console);
     let status = if is_terminal { 0 } else { status_of(verdict) };

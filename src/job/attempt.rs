@@ -155,7 +155,7 @@ impl Attempt {
     }
 
     pub(super) fn describe(&self, description: &Description, statement: &str) -> Result<(), FileError> {
-        files::write(&self.path.join("task.txt"), format!("{}\n", statement.trim_end()).as_bytes())?;
+        files::fill(&self.path.join("task.txt"), format!("{}\n", statement.trim_end()).as_bytes())?;
         let path = self.task_path();
         files::write(&path, &files::to_json(&path, DESCRIPTION_FORMAT, description)?)
     }
@@ -218,7 +218,7 @@ impl Attempt {
     pub fn record_command(&self, command: &[u8]) -> Result<(), FileError> {
         let mut line = command.to_vec();
         line.push(b'\n');
-        files::write(&self.path.join("command"), &line)
+        files::fill(&self.path.join("command"), &line)
     }
 
     /// Writes a result; it counts once the manifest names it.
@@ -227,8 +227,8 @@ impl Attempt {
         let file = if codec::is_arrow(&bytes) { "result.arrow" } else { "result.json" };
         let path = self.path.join(file);
         match keeping {
-            Keeping::Durable => files::write_synced(&path, &bytes)?,
-            Keeping::Cheap => files::write(&path, &bytes)?,
+            Keeping::Durable => files::fill_synced(&path, &bytes)?,
+            Keeping::Cheap => files::fill(&path, &bytes)?,
         }
         Ok(ResultFile { file: file.to_owned(), sha256: Digest::of(&bytes), size: bytes.len() as u64 })
     }

@@ -52,12 +52,12 @@ impl Job {
         let directory = job.path.join(INPUTS);
         if job.path.is_dir() {
             if !is_intact(&directory, inputs.len()) {
-                write_inputs(&directory, &task.inputs, inputs, &Written::default())?;
+                write_inputs(&directory, &task.inputs, inputs, &Written::default(), files::write)?;
             }
             return Ok(job);
         }
         let prepared = files::beside(&job.path);
-        let files = write_inputs(&prepared.join(INPUTS), &task.inputs, inputs, written);
+        let files = write_inputs(&prepared.join(INPUTS), &task.inputs, inputs, written, files::fill);
         let made = files.and_then(|files| Ok((files::put_dir(&prepared, &job.path)?, files)));
         if !matches!(made, Ok((true, _))) {
             // Someone else was faster, or it failed and that fault is reported; what remains does no harm.
@@ -226,18 +226,23 @@ fn quote_word(word: &[u8]) -> Vec<u8> {
     quoted
 }
 
+/// How a file is written.
+type Write = fn(&Path, &[u8]) -> Result<(), FileError>;
+
 fn write_inputs(
     directory: &Path,
     names: &[Arc<str>],
     inputs: &[(Input, InputDigest)],
     written: &Written,
+    write: Write,
 ) -> Result<Vec<InputFile>, FileError> {
     files::make_dir(directory)?;
     let names = names.iter().map(|name| &**name).chain(std::iter::repeat(""));
     let named = names.zip(inputs).enumerate();
-    let list = named.map(|(index, (name, input))| write_input(directory, index, name, input, written)).collect::<Result<Vec<_>, _>>()?;
+    let list =
+        named.map(|(index, (name, input))| write_input(directory, index, name, input, written, write)).collect::<Result<Vec<_>, _>>()?;
     let index = directory.join(INDEX);
-    files::write(&index, &files::to_json(&index, FORMAT, &list)?)?;
+    write(&index, &files::to_json(&index, FORMAT, &list)?)?;
     Ok(list)
 }
 
@@ -256,6 +261,7 @@ fn write_input(
     name: &str,
     (input, digest): &(Input, InputDigest),
     written: &Written,
+    write: Write,
 ) -> Result<InputFile, FileError> {
     let Input::Value(value) = input else { return Ok(InputFile::Failed) };
     let file_name = |extension: &str| format!("{index:03}-{}.{extension}", file_name(name));
@@ -270,7 +276,7 @@ fn write_input(
     let path = directory.join(&file);
     // a file is only linked to where there is none
     if !written.link_result(sha256, &path) {
-        files::write(&path, &bytes)?;
+        write(&path, &bytes)?;
     }
     Ok(InputFile::Value { file, sha256 })
 }

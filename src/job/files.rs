@@ -1,7 +1,8 @@
 //! Files that are whole or not there.
 //!
-//! A file of a job is written under a temporary name and renamed, so a reader, on this machine or another, never sees half of one.
-//! Only results and manifests are forced to the disk: what a task is given is verified before it is used, and can be written
+//! A file of a job is written under a temporary name and renamed, so a reader, on this machine or another, never sees half of one; but
+//! not what nobody reads before something else is in place: files of a directory that is prepared, and a result, which counts once a
+//! manifest names it. Only results and manifests are forced to the disk: what a task is given is verified before it is used, and can be written
 //! again, and forcing every file would make a job cost many times as much. Directories are for the user alone. Every fault says the path.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -10,6 +11,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -167,10 +169,15 @@ pub fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     replace(path, bytes, false).map_err(FileError::io("write", path))
 }
 
-/// Puts a file in place, all of it or nothing, with its bytes on the disk before it returns; its name is there once a later file of
-/// the same directory was written durably.
-pub fn write_synced(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
-    replace(path, bytes, true).map_err(FileError::io("write", path))
+/// Writes a file that nobody reads before a later one is in place; what was there is lost.
+pub fn fill(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    write_plainly(path, bytes, false).map_err(FileError::io("write", path))
+}
+
+/// The same with its bytes on the disk before it returns; its name is there once a later file of the same directory was written
+/// durably.
+pub fn fill_synced(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+    write_plainly(path, bytes, true).map_err(FileError::io("write", path))
 }
 
 /// Puts a file in place, all of it or nothing, and on the disk before it returns, with all that stands beside it.
@@ -181,7 +188,14 @@ pub fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 /// Puts a file in place, all of it or nothing, if nothing of that name is there; of several who try, one succeeds.
 pub fn claim(path: &Path, bytes: &[u8]) -> Result<bool, FileError> {
     let temporary = beside(path);
-    let linked = write_new(&temporary, bytes, false).map(|()| fs::hard_link(&temporary, path));
+    let written = write_new(&temporary, bytes, false);
+    point();
+    if written.is_ok() && renameat2(AT_FDCWD, &temporary, AT_FDCWD, path, RenameFlags::RENAME_NOREPLACE) == Ok(()) {
+        point();
+        return Ok(true);
+    }
+    // someone has the name, or the filesystem cannot do this at once
+    let linked = written.map(|()| fs::hard_link(&temporary, path));
     // over a network the reply may be lost, and the question be repeated
     let is_ours = fs::metadata(&temporary).is_ok_and(|file| file.nlink() > 1);
     point();
@@ -359,9 +373,21 @@ fn replace(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
     Ok(())
 }
 
-fn write_new(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+fn write_plainly(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
+    let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     point();
+    put(file, bytes, sync)?;
+    point();
+    Ok(())
+}
+
+fn write_new(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    point();
+    put(file, bytes, sync)
+}
+
+fn put(mut file: File, bytes: &[u8], sync: bool) -> io::Result<()> {
     file.write_all(bytes)?;
     if sync { file.sync_all() } else { Ok(()) }
 }

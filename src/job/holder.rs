@@ -1,13 +1,18 @@
 //! The process that runs an attempt, so that a later run of the program can find it again.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use nix::unistd::{Pid, SysconfVar, getpgid, sysconf};
 use serde::{Deserialize, Serialize};
 
 use super::files::host;
+
+/// Room for what the system says of a process, so that it is asked once.
+const STAT: usize = 1024;
 
 /// A process, named so that no other can be taken for it: numbers are reused, but not at the same time after the same boot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,7 +47,7 @@ impl Holder {
     /// This process.
     pub fn this_process(cpus: Vec<usize>) -> Self {
         let pid = std::process::id();
-        Holder { host: host(), boot: boot(), pid, birth: birth(pid).unwrap_or(0), cpus, group: None }
+        Holder { host: host(), boot: boot().to_owned(), pid, birth: birth(pid).unwrap_or(0), cpus, group: None }
     }
 
     /// A process of this machine that leads its group, as jobs do and hardly anything that they start.
@@ -50,12 +55,12 @@ impl Holder {
         let number = Pid::from_raw(i32::try_from(pid).ok()?);
         let leads = getpgid(Some(number)).is_ok_and(|group| group == number);
         let birth = birth(pid).filter(|_| leads)?;
-        Some(Holder { host: host(), boot: boot(), pid, birth, cpus: Vec::new(), group: None })
+        Some(Holder { host: host(), boot: boot().to_owned(), pid, birth, cpus: Vec::new(), group: None })
     }
 
     /// No process: of an attempt that is never to begin.
     pub fn nobody() -> Self {
-        Holder { host: host(), boot: boot(), pid: 0, birth: 0, cpus: Vec::new(), group: None }
+        Holder { host: host(), boot: boot().to_owned(), pid: 0, birth: 0, cpus: Vec::new(), group: None }
     }
 
     /// Whether it is this process, whatever else is known of either.
@@ -84,13 +89,17 @@ impl Holder {
     }
 }
 
-fn boot() -> String {
-    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
+fn boot() -> &'static str {
+    static BOOT: LazyLock<String> =
+        LazyLock::new(|| fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned());
+    &BOOT
 }
 
 /// When a process began; nothing if it is over, also when nobody has taken note of its end.
 fn birth(pid: u32) -> Option<u64> {
-    parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
+    let mut stat = Vec::with_capacity(STAT);
+    File::open(format!("/proc/{pid}/stat")).and_then(|mut file| file.read_to_end(&mut stat)).ok()?;
+    parse(&stat)
 }
 
 /// `pid (name) state … starttime …`, where the name may hold anything.

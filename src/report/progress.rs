@@ -90,7 +90,7 @@ impl Watcher for Display {
             (Form::Live, EventKind::Kept | EventKind::Adopted { .. } | EventKind::Started { .. } | EventKind::Done { .. }) => None,
         };
         if let Some(line) = line {
-            self.stage.clear(|| eprintln!("{line}"));
+            self.stage.clear(|| complain!("{line}"));
         }
     }
 
@@ -100,7 +100,7 @@ impl Watcher for Display {
             Form::Json => json!({ "version": VERSION, "event": "note", "message": text }).to_string(),
             Form::Lines | Form::Live => text.to_owned(),
         };
-        self.stage.clear(|| eprintln!("{line}"));
+        self.stage.clear(|| complain!("{line}"));
     }
 
     fn wants_progress(&self) -> bool {

@@ -14,12 +14,11 @@ use super::perform::{Done, Prepared};
 use super::totals::Totals;
 use super::watch::{Event, EventKind, Running, Watcher};
 use super::{Batch, Program};
-use crate::batch::{BatchId, JobSpec, JobState, SubmitError, judge};
+use crate::batch::{BatchId, JobSpec, JobState, SubmitError, Waker, judge};
 use crate::diagnostic::{Diagnostic, Fault};
 use crate::graph::{self, TaskId, TaskKind};
 use crate::job::{
-    self, Attempt, Cause, Description, Digest, FileError, Holder, InputDigest, Job, Kept, Life, Manifest, Outcome, Parts, Submission, Text,
-    Written,
+    self, Attempt, Cause, Description, Digest, FileError, Holder, Job, Kept, Life, Manifest, Outcome, Parts, Submission, Text, Written,
 };
 use crate::model::{ExprKind, VarId};
 use crate::resources::Request;
@@ -39,6 +38,8 @@ pub struct Settings {
     pub retries: Retries,
     /// Whether nothing is begun: what is not kept is noted, and has no value.
     pub only_look: bool,
+    /// Whether the directory can only be read: what is not kept cannot be computed, and what others compute is none of this run's business.
+    pub read_only: bool,
 }
 
 /// How many jobs ended how.
@@ -146,6 +147,11 @@ impl<'b> Jobs<'b> {
         }
     }
 
+    /// Has someone told when a poll may have news.
+    pub fn wake(&mut self, waker: Waker) {
+        self.batch.system.wake(waker);
+    }
+
     /// Whether the user wants to stop: nothing more is to be submitted.
     pub fn is_stopping(&self) -> bool {
         self.wants_end() || self.leaving.is_some() || self.batch.interrupted.load(Ordering::Relaxed)
@@ -200,10 +206,10 @@ impl<'b> Jobs<'b> {
     /// The value that is kept for a task, or the failure that it shares, or nothing after the task was joined to a job: one of this run,
     /// one that an earlier run left behind, or a new one.
     fn take(&mut self, task: TaskId, prepared: Prepared, pending: &mut Pending) -> Result<Option<Done>, FileError> {
-        let digests: Vec<_> = prepared.inputs.iter().map(InputDigest::of).collect();
+        let digests = &prepared.digests;
         let files = prepared.files.as_deref().unwrap_or_default();
-        let key = job::key(&prepared.task, &digests, files)?;
-        let parts = Parts::of(&prepared.task, &digests, files)?;
+        let key = job::key(&prepared.task, digests, files)?;
+        let parts = Parts::of(&prepared.task, digests, files)?;
         self.batch.recorder.note(store::Event::Task(Box::new(self.entry(task, &prepared, key, parts))));
         let reusable = !self.batch.settings.fresh && prepared.files.is_some();
         if let Some(kept) = if reusable { self.kept(key, &prepared)? } else { None } {
@@ -219,12 +225,14 @@ impl<'b> Jobs<'b> {
             self.record(task, State::Lacking { running });
             return Ok(Some(Done::Failed(Vec::new())));
         }
+        if self.batch.settings.read_only {
+            return Err(read_only(&self.batch.settings.jobs));
+        }
         let waiter = (task, prepared.variable);
         if !self.unwanted_tasks.is_empty() && self.names(&waiter).iter().any(|name| self.unwanted_tasks.contains(name)) {
             return Ok(Some(self.never_begin(waiter)));
         }
         if let Some(attempt) = self.share(key, waiter, pending) {
-            self.counts.kept += 1;
             self.record(task, State::Shared { attempt });
             return Ok(None);
         }
@@ -240,7 +248,7 @@ impl<'b> Jobs<'b> {
                 self.note(spec.name.clone(), EventKind::Adopted { attempt: spec.attempt.number() });
                 self.watch(id, spec, order);
             }
-            None => pending.add(self.begin(key, &order.prepared, &digests)?, order),
+            None => pending.add(self.begin(key, &order.prepared)?, order),
         }
         Ok(None)
     }
@@ -322,6 +330,7 @@ impl<'b> Jobs<'b> {
         }
         let spec = self.spec(key, prepared, self.request(prepared), attempt);
         let mut found = self.find(&spec);
+        self.warn_of_another_host(&spec, prepared);
         // it may have begun since
         if found.is_none() && !spec.attempt.take(&Holder::nobody())? {
             found = self.find(&spec);
@@ -329,16 +338,23 @@ impl<'b> Jobs<'b> {
         Ok(found.map(|id| (id, spec)))
     }
 
+    /// What may run on another machine cannot be asked nor ended from here.
+    fn warn_of_another_host(&mut self, spec: &JobSpec, prepared: &Prepared) {
+        let holder = spec.attempt.holder().ok().flatten().filter(|holder| holder.life() == Life::Elsewhere && !spec.attempt.is_submitted());
+        let span = self.name_span(prepared.variable);
+        self.warnings.extend(holder.map(|holder| elsewhere(&prepared.task.name, &holder, span)));
+    }
+
     /// The batch system's job of an attempt.
     fn find(&mut self, spec: &JobSpec) -> Option<BatchId> {
         self.batch.system.find(std::slice::from_ref(spec)).into_iter().next()?.ok()?
     }
 
-    fn begin(&mut self, key: Digest, prepared: &Prepared, digests: &[InputDigest]) -> Result<JobSpec, FileError> {
+    fn begin(&mut self, key: Digest, prepared: &Prepared) -> Result<JobSpec, FileError> {
         let variable = &self.program.model.variables[prepared.variable.index()];
         let request = self.request(prepared);
         let jobs = &self.batch.settings.jobs;
-        let inputs: Vec<_> = prepared.inputs.iter().cloned().zip(digests.iter().copied()).collect();
+        let inputs: Vec<_> = prepared.inputs.iter().cloned().zip(prepared.digests.iter().copied()).collect();
         let job = Job::create(jobs, key, &prepared.task, &inputs, &mut self.written)?;
         let sources = match &self.texts {
             Some(texts) => texts.clone(),
@@ -410,6 +426,11 @@ impl<'b> Jobs<'b> {
         self.batch.watcher.note(&Event { name, kind });
     }
 
+    /// Whether someone wants to see how they stand.
+    pub fn is_watched(&self) -> bool {
+        self.batch.watcher.wants_progress()
+    }
+
     /// Who watches the jobs, what of them runs, the longest first, and how many wait for another try.
     pub fn view(&mut self) -> (&mut dyn Watcher, Vec<Running>, usize) {
         let now = Instant::now();
@@ -442,8 +463,7 @@ impl<'b> Jobs<'b> {
                 settled.extend(order.tasks.iter().map(|(task, id)| (*task, Done::Failed(said(id).into_iter().collect()))));
                 continue;
             }
-            let digests: Vec<_> = order.prepared.inputs.iter().map(InputDigest::of).collect();
-            match self.begin(key, &order.prepared, &digests) {
+            match self.begin(key, &order.prepared) {
                 Ok(spec) => pending.add(spec, order),
                 Err(error) => settled.extend(self.unusable(&order.tasks, &error)),
             }
@@ -475,16 +495,12 @@ impl<'b> Jobs<'b> {
             self.batch.watcher.say(&text);
         }
         let mut settled = self.try_again();
-        let ids: Vec<BatchId> = self.active.keys().cloned().collect();
         if self.wants_end() && !std::mem::replace(&mut self.cancelled, true) {
+            let ids: Vec<BatchId> = self.active.keys().cloned().collect();
             // a refusal shows in the next polls: the job is still there
             let _ = self.batch.system.cancel(&ids);
         }
-        if ids.is_empty() {
-            return settled;
-        }
-        let states = self.batch.system.poll(&ids);
-        for (id, state) in ids.into_iter().zip(states) {
+        for (id, state) in self.batch.system.poll() {
             settled.extend(self.look(&id, &state));
         }
         settled
@@ -531,6 +547,7 @@ impl<'b> Jobs<'b> {
                 self.written.note_result(result.sha256, active.attempt.path().join(&result.file));
                 active.attempt.result(&result).map_err(|error| unreadable(&error))
             }
+            Ok(Some(Outcome::Failure { .. })) if !active.attempt.path().is_dir() => Err(removed(active.attempt.path())),
             Ok(Some(Outcome::Failure { cause, diagnostics })) => Err((cause, diagnostics)),
             Err(error) => Err(unreadable(error)),
         };
@@ -538,8 +555,11 @@ impl<'b> Jobs<'b> {
         self.by_key.remove(&active.key);
         let took = active.began.map(|began| began.elapsed());
         let manifest = manifest.ok().flatten();
-        if let Some(manifest) = &manifest {
-            self.totals.add(&active.name, &self.request(&active.order.prepared), manifest);
+        let request = self.request(&active.order.prepared);
+        match (&manifest, took) {
+            (Some(manifest), _) => self.totals.add(&active.name, &request, manifest),
+            (None, Some(took)) => self.totals.add_unspoken(&request, took),
+            (None, None) => {}
         }
         let cause = result.as_ref().err().map(|(cause, _)| cause.clone());
         let may_retry = !self.is_stopping() && !active.order.unwanted;
@@ -554,6 +574,7 @@ impl<'b> Jobs<'b> {
         match result {
             Ok(value) => {
                 self.counts.done += 1;
+                self.counts.kept += active.order.tasks.len().saturating_sub(1);
                 self.note(active.name, EventKind::Done { took });
                 active.order.tasks.into_iter().map(|(task, _)| (task, Done::Value(value.clone()))).collect()
             }
@@ -673,8 +694,21 @@ fn job_failed(name: &str, cause: &Cause, span: Span) -> Diagnostic {
     Diagnostic::error("E0701", format!("the job of `{name}` failed: {cause}"), span).here("computed by this job")
 }
 
+fn read_only(jobs: &Path) -> FileError {
+    FileError::io("write", jobs)(std::io::Error::from(std::io::ErrorKind::ReadOnlyFilesystem))
+}
+
+fn elsewhere(name: &str, holder: &Holder, span: Span) -> Diagnostic {
+    let message = format!("`{name}` may still be running on {}, where an earlier run began it; it is computed here too", holder.host);
+    Diagnostic::warning("W0724", message, span).help(format!("if it does, end process {} there: nothing is lost by it", holder.pid))
+}
+
 fn damaged_result(name: &str, error: &FileError, becomes: &str, span: Span) -> Diagnostic {
     Diagnostic::warning("W0720", format!("a kept result of `{name}` cannot be used, {becomes}: {error}"), span)
+}
+
+fn removed(attempt: &Path) -> (Cause, Vec<Diagnostic>) {
+    (Cause::Unknown { reason: format!("its directory {} was removed while it ran", attempt.display()) }, Vec::new())
 }
 
 fn unreadable(error: &FileError) -> (Cause, Vec<Diagnostic>) {

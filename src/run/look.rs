@@ -34,7 +34,7 @@ pub struct Looked {
 pub fn look(program: &Program, threads: usize, jobs: &Path) -> (Vec<Looked>, Vec<Diagnostic>) {
     let program = Program { exporter: Arc::new(Nowhere), ..program.clone() };
     let mut notes = Notes::default();
-    let settings = JobSettings { jobs: jobs.to_owned(), fresh: false, retries: Retries::default(), only_look: true };
+    let settings = JobSettings { jobs: jobs.to_owned(), fresh: false, retries: Retries::default(), only_look: true, read_only: false };
     let interrupted = AtomicBool::new(false);
     let batch = Batch { system: &mut Idle, settings, interrupted: &interrupted, watcher: &mut (), recorder: &mut notes };
     let diagnostics = run(&program, threads, Some(batch), &mut |_| {}).diagnostics;
@@ -129,8 +129,8 @@ impl BatchSystem for Idle {
         jobs.iter().map(|_| Ok(BatchId("none".into()))).collect()
     }
 
-    fn poll(&mut self, ids: &[BatchId]) -> Vec<JobState> {
-        vec![JobState::Ended(Err(Cause::Cancelled)); ids.len()]
+    fn poll(&mut self) -> Vec<(BatchId, JobState)> {
+        vec![(BatchId("none".into()), JobState::Ended(Err(Cause::Cancelled)))]
     }
 
     fn cancel(&mut self, ids: &[BatchId]) -> Vec<Result<(), Fault>> {

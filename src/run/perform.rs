@@ -8,7 +8,7 @@ use super::{Program, reads};
 use crate::diagnostic::{At, Diagnostic};
 use crate::eval::{self, Context, Input, Lookup, Stop, Variables};
 use crate::graph::{self, ChunkedTask, TaskGraph, TaskId, TaskKind};
-use crate::job::FileDigest;
+use crate::job::{FileDigest, InputDigest};
 use crate::model::{Expr, ExprKind, Output, Task, VarId};
 use crate::ops;
 use crate::source::{Span, Spanned};
@@ -32,6 +32,8 @@ pub struct Prepared {
     pub task: Task,
     /// In the order of the task.
     pub inputs: Vec<Input>,
+    /// Of the inputs.
+    pub digests: Vec<InputDigest>,
     /// The files that it reads; nothing when they cannot be known before it is evaluated.
     pub files: Option<Vec<FileDigest>>,
     /// The variable.
@@ -43,6 +45,8 @@ pub struct Prepared {
 pub struct Results {
     graph: Arc<TaskGraph>,
     slots: Vec<OnceLock<Option<Value>>>,
+    /// Of the values that jobs were given, for it takes long to digest a large one for each of many jobs.
+    digests: Vec<OnceLock<InputDigest>>,
 }
 
 impl Results {
@@ -55,7 +59,15 @@ impl Results {
     pub fn set(&self, task: TaskId, value: Option<Value>) {
         let _ = self.slots[task.index()].set(value);
     }
+
+    /// The digest of what a variable is as an input.
+    fn digest(&self, id: VarId, input: &Input) -> InputDigest {
+        *self.digests[self.graph.of_variable(id).index()].get_or_init(|| InputDigest::of(input))
+    }
 }
+
+/// A batch task, its inputs, and for each of these the variable that it is, if it is the whole of one.
+type Parts = (VarId, Task, Vec<Input>, Vec<Option<VarId>>);
 
 impl Variables for Results {
     fn get(&self, id: VarId) -> Lookup {
@@ -85,7 +97,8 @@ impl Performer {
         });
         let chunked = chunked.collect();
         let slots = program.graph.tasks().map(|_| OnceLock::new()).collect();
-        Performer { chunked, results: Results { graph: program.graph.clone(), slots }, program }
+        let digests = program.graph.tasks().map(|_| OnceLock::new()).collect();
+        Performer { chunked, results: Results { graph: program.graph.clone(), slots, digests }, program }
     }
 
     /// Whether the user wants evaluation to end.
@@ -156,17 +169,22 @@ impl Performer {
     }
 
     fn try_prepare(&self, task: TaskId) -> Result<Prepared, Done> {
-        let (variable, task, inputs) = match self.program.graph.kind(task) {
+        let (variable, task, inputs, sources) = match self.program.graph.kind(task) {
             TaskKind::Chunk { variable, index, of } => self.prepare_chunk(variable, index, of)?,
             TaskKind::Variable(variable) => self.prepare_whole(variable)?,
             TaskKind::Merge(_) | TaskKind::Output(_) => return Err(Done::Failed(vec![internal(self.span(task))])),
         };
         let files = reads::files(&task, &inputs, &*self.program.world);
-        Ok(Prepared { task, inputs, files, variable })
+        let digest = |(input, source): (&Input, Option<VarId>)| match source {
+            Some(id) => self.results.digest(id, input),
+            None => InputDigest::of(input),
+        };
+        let digests = inputs.iter().zip(sources).map(digest).collect();
+        Ok(Prepared { task, inputs, digests, files, variable })
     }
 
     /// Of a non-strict `if` only the branch that is taken becomes a job; its condition is evaluated here.
-    fn prepare_whole(&self, id: VarId) -> Result<(VarId, Task, Vec<Input>), Done> {
+    fn prepare_whole(&self, id: VarId) -> Result<Parts, Done> {
         let variable = &self.program.model.variables[id.index()];
         let mut expr = &variable.expr;
         while let (true, ExprKind::If(condition, then, otherwise)) = (variable.non_strict, &expr.kind) {
@@ -179,8 +197,9 @@ impl Performer {
             };
         }
         let (task, inputs) = graph::close(&self.program.model, variable.name.clone(), expr);
+        let sources = inputs.iter().copied().map(Some).collect();
         let inputs = inputs.into_iter().map(|id| self.input(id)).collect::<Result<_, Done>>()?;
-        Ok((id, task, inputs))
+        Ok((id, task, inputs, sources))
     }
 
     fn input(&self, id: VarId) -> Result<Input, Done> {
@@ -191,11 +210,13 @@ impl Performer {
         }
     }
 
-    fn prepare_chunk(&self, id: VarId, index: u32, of: u32) -> Result<(VarId, Task, Vec<Input>), Done> {
+    fn prepare_chunk(&self, id: VarId, index: u32, of: u32) -> Result<Parts, Done> {
         let inputs = self.chunk_inputs(id, index, of)?;
-        let mut task = self.chunked[&id].task.clone();
+        let chunked = &self.chunked[&id];
+        let mut task = chunked.task.clone();
         task.name = format!("{} {}/{of}", task.name, index + 1).into();
-        Ok((id, task, inputs))
+        let sources = chunked.data.iter().map(|_| None).chain(chunked.captured.iter().copied().map(Some)).collect();
+        Ok((id, task, inputs, sources))
     }
 
     fn chunk_inputs(&self, id: VarId, index: u32, of: u32) -> Result<Vec<Input>, Done> {

@@ -11,7 +11,7 @@ use super::{Program, job_tasks};
 use crate::batch::slurm::Lowered;
 use crate::diagnostic::{Diagnostic, Fault};
 use crate::graph::{self, TaskId, TaskKind};
-use crate::job::{self, Digest, InputDigest};
+use crate::job::{self, Digest};
 use crate::model::{Expr, ExprKind, VarId};
 use crate::resources::Request;
 use crate::site::Cluster;
@@ -145,8 +145,7 @@ pub fn keys(program: &Program, statement: &Statement, jobs: &[TaskId]) -> Vec<Op
 
 fn key(performer: &Performer, job: TaskId) -> Option<Digest> {
     let prepared = performer.prepare(job).ok()?;
-    let digests: Vec<_> = prepared.inputs.iter().map(InputDigest::of).collect();
-    job::key(&prepared.task, &digests, prepared.files.as_deref().unwrap_or_default()).ok()
+    job::key(&prepared.task, &prepared.digests, prepared.files.as_deref().unwrap_or_default()).ok()
 }
 
 /// Whether an expression is written out, so that nothing is computed.

@@ -191,14 +191,11 @@ impl BatchSystem for InTurn {
         jobs.iter().map(accept).collect()
     }
 
-    fn poll(&mut self, ids: &[BatchId]) -> Vec<JobState> {
+    fn poll(&mut self) -> Vec<(BatchId, JobState)> {
         let ended = if self.stuck { None } else { self.end_one() };
-        let state = |id: &BatchId| match &ended {
-            _ if self.cancelled.contains(id) => JobState::Ended(Err(Cause::Cancelled)),
-            Some((ended, end)) if ended == id => JobState::Ended(end.clone()),
-            Some(_) | None => JobState::Running,
-        };
-        ids.iter().map(state).collect()
+        let cancelled = self.cancelled.drain(..).map(|id| (id, JobState::Ended(Err(Cause::Cancelled))));
+        let running = self.jobs.iter().map(|(id, _)| (id.clone(), JobState::Running));
+        cancelled.chain(running).chain(ended.map(|(id, end)| (id, JobState::Ended(end)))).collect()
     }
 
     fn cancel(&mut self, ids: &[BatchId]) -> Vec<Result<(), Fault>> {
@@ -209,7 +206,7 @@ impl BatchSystem for InTurn {
 
 /// Nothing is tried again, and nobody watches.
 fn batch<'b>(system: &'b mut InTurn, jobs: &Path, interrupted: &'b AtomicBool) -> Batch<'b> {
-    let settings = JobSettings { jobs: jobs.to_owned(), fresh: false, retries: Retries::default(), only_look: false };
+    let settings = JobSettings { jobs: jobs.to_owned(), fresh: false, retries: Retries::default(), only_look: false, read_only: false };
     Batch { system, settings, interrupted, watcher: Box::leak(Box::new(())), recorder: Box::leak(Box::new(())) }
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::job::Manifest;
 use crate::resources::Request;
@@ -9,7 +10,7 @@ use crate::resources::Request;
 /// Sums over the jobs that ran, and the one that needed the most memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// How many jobs left word of what they took.
+    /// How many jobs there were.
     jobs: usize,
     /// Cores times walltime that they asked for, in milliseconds; nothing when one asked for no time.
     asked: Option<u128>,
@@ -38,14 +39,25 @@ impl Totals {
     pub fn add(&mut self, name: &Arc<str>, request: &Request, manifest: &Manifest) {
         let cores = u128::from(request.cores().get());
         let asked = request.duration().map(|time| time.as_millis() * cores);
-        self.asked = if self.jobs == 0 { asked } else { self.asked.zip(asked).map(|(sum, asked)| sum + asked) };
-        self.jobs += 1;
-        self.taken += u128::from(manifest.ended.0.saturating_sub(manifest.started.0)) * cores;
+        self.count(asked, u128::from(manifest.ended.0.saturating_sub(manifest.started.0)) * cores);
         self.computing += u128::from(manifest.usage.user_us) + u128::from(manifest.usage.system_us);
         let peak = Peak { name: name.clone(), used: manifest.usage.peak_rss, asked: request.memory_bytes() };
         if self.peak.as_ref().is_none_or(|largest| largest.nearness() < peak.nearness()) {
             self.peak = Some(peak);
         }
+    }
+
+    /// Adds a job that left no word, by how long it was seen to run.
+    pub fn add_unspoken(&mut self, request: &Request, ran: Duration) {
+        let cores = u128::from(request.cores().get());
+        let asked = request.duration().map(|time| time.as_millis() * cores);
+        self.count(asked, ran.as_millis() * cores);
+    }
+
+    fn count(&mut self, asked: Option<u128>, taken: u128) {
+        self.asked = if self.jobs == 0 { asked } else { self.asked.zip(asked).map(|(sum, asked)| sum + asked) };
+        self.jobs += 1;
+        self.taken += taken;
     }
 
     /// Whether no job ran.

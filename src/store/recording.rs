@@ -19,6 +19,9 @@ use crate::job::{Cause, Digest, FileError, Holder, Timestamp, VERSION, host};
 /// The pause between two transactions, and between two looks at what is wished.
 const PAUSE: Duration = Duration::from_millis(200);
 
+/// What is told in less time than this goes to the thread together: waking it takes longer than to tell.
+const BATCH: Duration = Duration::from_millis(20);
+
 /// How long a transaction waits for those who read, and how long the last one does.
 const PATIENCE: Duration = Duration::from_millis(50);
 const LAST_PATIENCE: Duration = Duration::from_secs(10);
@@ -40,7 +43,7 @@ pub struct RunInfo {
 }
 
 enum Message {
-    Event(Event),
+    Events(Vec<Event>),
     End(RunState),
 }
 
@@ -52,6 +55,9 @@ pub struct Recording {
     sender: Sender<Message>,
     writer: Option<JoinHandle<Result<(), IndexError>>>,
     looked: Option<Instant>,
+    /// What the thread was not told yet, and when it was told the last time.
+    untold: Vec<Event>,
+    told: Instant,
 }
 
 impl Recording {
@@ -66,24 +72,51 @@ impl Recording {
         let writer = Writer { connection, run, path, lines: 0 };
         let thread = thread::Builder::new().name("scl-index".to_owned()).spawn(move || writer.write(&receiver));
         let writer = thread.map_err(FileError::io("write", &store.index_path()))?;
-        Ok((Recording { root: store.root().to_owned(), run, sender, writer: Some(writer), looked: None }, said))
+        Ok((
+            Recording {
+                root: store.root().to_owned(),
+                run,
+                sender,
+                writer: Some(writer),
+                looked: None,
+                untold: Vec::new(),
+                told: Instant::now(),
+            },
+            said,
+        ))
     }
 
     /// Ends the record; the fault says that it is not complete.
     pub fn end(mut self, outcome: RunState) -> Result<(), IndexError> {
+        self.tell();
         // a thread that is gone has left its fault
         let _ = self.sender.send(Message::End(outcome));
         self.writer.take().map_or(Ok(()), |writer| writer.join().unwrap_or(Ok(())))
     }
 }
 
+impl Recording {
+    fn tell(&mut self) {
+        self.told = Instant::now();
+        if !self.untold.is_empty() {
+            // a writer that had to give up says so at the end
+            let _ = self.sender.send(Message::Events(std::mem::take(&mut self.untold)));
+        }
+    }
+}
+
 impl Recorder for Recording {
     fn note(&mut self, event: Event) {
-        // a writer that had to give up says so at the end
-        let _ = self.sender.send(Message::Event(event));
+        self.untold.push(event);
+        if self.told.elapsed() >= BATCH {
+            self.tell();
+        }
     }
 
     fn wishes(&mut self) -> Wishes {
+        if self.told.elapsed() >= BATCH {
+            self.tell();
+        }
         if self.looked.is_some_and(|looked| looked.elapsed() < PAUSE) {
             return Wishes::default();
         }
@@ -139,7 +172,7 @@ impl Writer {
     fn collect(&self, messages: &Receiver<Message>, pending: &mut Vec<Event>) -> Option<RunState> {
         if pending.is_empty() {
             match messages.recv() {
-                Ok(Message::Event(event)) => pending.push(event),
+                Ok(Message::Events(events)) => pending.extend(events),
                 Ok(Message::End(outcome)) => return Some(outcome),
                 Err(mpsc::RecvError) => return Some(RunState::Failed),
             }
@@ -147,7 +180,7 @@ impl Writer {
         let end = Instant::now() + PAUSE;
         loop {
             match messages.recv_timeout(end.saturating_duration_since(Instant::now())) {
-                Ok(Message::Event(event)) => pending.push(event),
+                Ok(Message::Events(events)) => pending.extend(events),
                 Ok(Message::End(outcome)) => return Some(outcome),
                 Err(RecvTimeoutError::Timeout) => return None,
                 Err(RecvTimeoutError::Disconnected) => return Some(RunState::Failed),

@@ -5,7 +5,7 @@
 //! exactly where they share a variable.
 
 use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, Hasher};
+use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -202,7 +202,9 @@ impl Uncertain {
 fn fresh_variable() -> u64 {
     static NEXT: OnceLock<AtomicU64> = OnceLock::new();
     // Half of the range is left above the random start, so the ids of one process ascend in the order of creation.
-    let next = NEXT.get_or_init(|| AtomicU64::new(RandomState::new().build_hasher().finish() >> 1));
+    // A process that was forked begins with the random state of another one.
+    let start = || RandomState::new().hash_one(std::process::id()) >> 1;
+    let next = NEXT.get_or_init(|| AtomicU64::new(start()));
     next.fetch_add(1, Ordering::Relaxed)
 }
 

@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 
 use super::*;
 use crate::batch::local::{Launcher, Local, Machine};
-use crate::batch::{BatchSystem, JobSpec, JobState, verdict};
+use crate::batch::{BatchId, BatchSystem, JobSpec, JobState, verdict};
 use crate::job::{self, fixture};
 use crate::resources::Request;
 use crate::value::codec;
@@ -102,7 +102,7 @@ fn request(bytes: Option<u64>, milliseconds: Option<u64>) -> Request {
 fn launcher() -> Launcher {
     let script = format!("{DIRECTORY}=\"$1\" exec \"$0\" --exact worker::tests::child --nocapture");
     let program = std::env::current_exe().expect("a program").into_os_string();
-    Launcher { program: "/bin/sh".into(), arguments: vec!["-c".into(), script.into(), program] }
+    Launcher { program: "/bin/sh".into(), arguments: vec!["-c".into(), script.into(), program], server: None }
 }
 
 struct Ran {
@@ -146,12 +146,12 @@ fn run_prepared(text: &str, inputs: &[Input], request: Request, tamper: impl FnO
     tamper(&attempt);
     let mut local = Local::new(launcher(), Machine::detect());
     let spec = JobSpec { name: "t".into(), key: job.key(), attempt: attempt.clone(), request, group: None };
-    let ids: Vec<_> = local.submit(&[spec]).into_iter().flatten().collect();
+    assert!(local.submit(&[spec])[0].is_ok());
     let limit = Instant::now() + Duration::from_secs(60);
     loop {
-        match local.poll(&ids).remove(0) {
-            state @ JobState::Ended(_) => return Ran { directory, attempt, state },
-            state => assert!(Instant::now() < limit, "still {state:?}"),
+        match local.poll().pop() {
+            Some((_, state @ JobState::Ended(_))) => return Ran { directory, attempt, state },
+            news => assert!(Instant::now() < limit, "only {news:?}"),
         }
         sleep(Duration::from_millis(5));
     }
@@ -353,12 +353,12 @@ fn a_running_job_is_found_again() {
     let found = local.find(&[spec.clone(), spec.clone()]).into_iter().collect::<Result<Option<Vec<_>>, _>>();
     let ids = found.expect("readable").expect("it runs");
     assert_eq!(ids[0], ids[1], "it is one process");
-    assert_eq!(local.poll(&ids[..1]), [JobState::Running]);
+    assert_eq!(local.poll(), [(ids[0].clone(), JobState::Running)]);
     let second = run_directly(&attempt);
     assert_eq!(second.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&second.stderr).contains(&format!("is being run by process {}", holder.pid)));
     local.cancel(&ids[..1]);
-    let ended = wait_for(|| local_end(&local.poll(&ids[..1])));
+    let ended = wait_for(|| local_end(&local.poll()));
     assert_eq!(ended, Err(Cause::Cancelled));
     nobody_survives(&attempt);
     let signal = Outcome::Failure { cause: Cause::Signal { signal: 15 }, diagnostics: Vec::new() };
@@ -370,9 +370,9 @@ fn a_running_job_is_found_again() {
     assert_eq!(local.find(&[spec]), [Ok(None)], "it is over");
 }
 
-fn local_end(states: &[JobState]) -> Option<Result<(), Cause>> {
-    match states {
-        [JobState::Ended(end)] => Some(end.clone()),
+fn local_end(news: &[(BatchId, JobState)]) -> Option<Result<(), Cause>> {
+    match news {
+        [(_, JobState::Ended(end))] => Some(end.clone()),
         _ => None,
     }
 }
@@ -384,8 +384,8 @@ fn the_manifest_of_a_job_that_was_found_counts() {
     orphan(&attempt);
     wait_for(|| attempt.holder().expect("readable"));
     let (mut local, spec) = successor(&attempt, request(None, None));
-    let ids: Vec<_> = local.find(&[spec]).into_iter().flatten().flatten().collect();
-    let state = wait_for(|| local.poll(&ids).into_iter().find(|state| matches!(state, JobState::Ended(_))));
+    assert!(matches!(local.find(&[spec])[0], Ok(Some(_))));
+    let state = wait_for(|| local.poll().into_iter().map(|(_, state)| state).find(|state| matches!(state, JobState::Ended(_))));
     assert_eq!(state, JobState::Ended(Ok(())));
     assert!(matches!(verdict(&attempt, &state), Ok(Some(Outcome::Success { .. }))));
 }

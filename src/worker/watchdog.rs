@@ -1,15 +1,17 @@
-//! The threads that hold a job to its walltime and memory, and that end it when it is asked to end.
+//! What holds a job to its walltime and memory, and ends it when it is asked to end.
 
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::thread::JoinHandle;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
+use signal_hook::iterator::backend::SignalDelivery;
+use signal_hook::iterator::exfiltrator::SignalOnly;
 
 use super::{Run, processes};
 use crate::batch::local::Group;
@@ -31,49 +33,57 @@ const HURRY: Duration = Duration::from_millis(10);
 /// How often those are ended by force that others start in the same moment.
 const ROUNDS: u32 = 10;
 
-/// Watches until it is dropped; signals until the process is over.
+/// What holds a job to its limits and hears what it is asked.
 pub(super) struct Watchdog {
-    stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    run: Arc<Run>,
+    limits: Limits,
+    /// Nothing where signals cannot be handled.
+    ear: Option<Ear>,
 }
+
+type Ear = SignalDelivery<UnixStream, SignalOnly>;
 
 impl Watchdog {
-    /// Begins to watch a job that began at `began`.
-    pub(super) fn start(run: &Arc<Run>, request: &Request, began: Instant) -> Self {
+    /// Hears from now on what a job is asked that began at `began`.
+    pub(super) fn new(run: &Arc<Run>, request: &Request, began: Instant) -> Self {
         let limits = Limits { began, walltime: request.duration(), memory: request.memory_bytes() };
-        let (stop, stopped) = mpsc::channel();
-        let (watching, listening) = (run.clone(), run.clone());
-        let watch = move || {
-            let mut pause = INTERVAL;
-            loop {
-                match stopped.recv_timeout(limits.pause(pause, Instant::now())) {
-                    Err(RecvTimeoutError::Timeout) => pause = look(&watching, &limits),
-                    Ok(()) | Err(RecvTimeoutError::Disconnected) => return,
-                }
+        let ear = ear().inspect_err(|error| complain!("scl exec: requests to end are not heard: {error}"));
+        Watchdog { run: run.clone(), limits, ear: ear.ok() }
+    }
+
+    /// Watches until the process is over.
+    pub(super) fn watch(mut self) -> ! {
+        let mut pause = INTERVAL;
+        loop {
+            match self.listen(self.limits.pause(pause, Instant::now())) {
+                // The batch system knows better why it came; what is known here is the signal.
+                Some(signal) => end(&self.run, Cause::Signal { signal }, Pid::this().as_raw()),
+                None => pause = look(&self.run, &self.limits),
             }
+        }
+    }
+
+    /// The next signal, or nothing when there was none for so long.
+    fn listen(&mut self, pause: Duration) -> Option<i32> {
+        // no time at all would mean for ever
+        let pause = pause.max(Duration::from_millis(1));
+        let Some(ear) = &mut self.ear else {
+            thread::sleep(pause);
+            return None;
         };
-        let thread = spawn("watchdog", watch);
-        match Signals::new([SIGTERM, SIGINT, SIGHUP]) {
-            Ok(signals) => drop(spawn("signals", move || listen(&listening, signals))),
-            Err(error) => eprintln!("scl exec: requests to end are not heard: {error}"),
-        }
-        Watchdog { stop: Some(stop), thread }
+        // where that is refused a signal wakes it all the same
+        let _ = ear.get_read().set_read_timeout(Some(pause));
+        let mut wait = |stream: &mut UnixStream| match stream.read(&mut [0]) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
+            Ok(_) | Err(_) => Ok(true),
+        };
+        ear.poll_pending(&mut wait).ok().flatten()?.next()
     }
 }
 
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Option<JoinHandle<()>> {
-    let thread = std::thread::Builder::new().name(name.to_owned()).spawn(work);
-    thread.inspect_err(|error| eprintln!("scl exec: this job is not watched: {error}")).ok()
-}
-
-impl Drop for Watchdog {
-    fn drop(&mut self) {
-        self.stop = None;
-        if let Some(thread) = self.thread.take() {
-            // A panic of the thread was printed when it happened, and ends nothing.
-            let _ = thread.join();
-        }
-    }
+fn ear() -> io::Result<Ear> {
+    let (read, write) = UnixStream::pair()?;
+    SignalDelivery::with_pipe(read, write, SignalOnly, [SIGTERM, SIGINT, SIGHUP])
 }
 
 struct Limits {
@@ -113,13 +123,6 @@ fn look(run: &Run, limits: &Limits) -> Duration {
     INTERVAL.max(now.elapsed() * EFFORT)
 }
 
-/// Waits for a request to end. The batch system knows better why it came; what is known here is the signal.
-fn listen(run: &Run, mut signals: Signals) {
-    if let Some(signal) = signals.forever().next() {
-        end(run, Cause::Signal { signal }, Pid::this().as_raw());
-    }
-}
-
 /// Says why, then ends everything, this process last. If the job was over before, nothing happens.
 ///
 /// What the job has started is asked to end first, so that it can put its affairs in order; not where memory is short, for that would
@@ -129,14 +132,14 @@ fn end(run: &Run, cause: Cause, own: i32) {
     let patient = !matches!(cause, Cause::OutOfMemory { .. });
     match run.conclude(Outcome::Failure { cause, diagnostics: Vec::new() }) {
         Ok(None) => return,
-        Ok(Some(_)) => eprintln!("{message}"),
-        Err(error) => eprintln!("{message}\nscl exec: {error}"),
+        Ok(Some(_)) => complain!("{message}"),
+        Err(error) => complain!("{message}\nscl exec: {error}"),
     }
     if patient {
         send_all(own, Signal::SIGTERM);
         let force = Instant::now() + GRACE;
         while others(own).next().is_some() && Instant::now() < force {
-            std::thread::sleep(HURRY);
+            thread::sleep(HURRY);
         }
     }
     // what is started between two looks is found by the next one

@@ -424,13 +424,13 @@ fn removed_store() -> Result<(), Failed> {
 }
 
 /// A filesystem of its own, which only root can make.
-struct Small {
+pub struct Small {
     path: PathBuf,
 }
 
 impl Small {
     /// Nothing where it is not allowed, which is said.
-    fn mount(path: &Path, size: &str) -> Result<Option<Small>, Failed> {
+    pub fn mount(path: &Path, size: &str) -> Result<Option<Small>, Failed> {
         fs::create_dir_all(path)?;
         let mut command = Command::new("mount");
         command.args(["-t", "tmpfs", "-o", &format!("size={size},mode=700"), "tmpfs"]).arg(path);
@@ -441,7 +441,7 @@ impl Small {
         Ok(None)
     }
 
-    fn make_read_only(&self) -> Result<(), Failed> {
+    pub fn make_read_only(&self) -> Result<(), Failed> {
         let status = Command::new("mount").args(["-o", "remount,ro"]).arg(&self.path).status()?;
         expect(status.success(), status)
     }

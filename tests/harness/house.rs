@@ -41,7 +41,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("eval", &["arrow_array", "rayon"]),
     ("job", &["nix", "serde", "serde_json", "sha2", "thiserror"]),
     ("site", &["process_control", "toml"]),
-    ("batch", &["nix", "thiserror"]),
+    ("batch", &["libc", "nix", "signal_hook", "thiserror"]),
     // the index is an SQLite file
     ("store", &["rusqlite", "serde", "serde_json", "thiserror"]),
     // foreign formats; a dict is an ordered map

@@ -18,7 +18,7 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 38] = [
+    let tests: [(&str, Test); 40] = [
         ("jobs print what one process prints", same_as_deferred),
         ("each chunk has a directory that tells all", directories),
         ("a second run keeps all results", kept),
@@ -48,6 +48,8 @@ pub fn trials() -> Vec<Trial> {
         ("interrupted while it waits for another run", interrupted_while_waiting),
         ("a driver that is killed leaves its job to the next", adopted),
         ("a job that is left behind and not needed keeps its cores", left_behind),
+        ("jobs are children of their driver, wherever they come from", copies),
+        ("the server of processes is killed", server_killed),
         ("an attempt that was never begun", never_begun),
         ("two runs of one store", two_runs),
         ("two models in one store", two_models),
@@ -260,11 +262,16 @@ impl Driver {
 
 /// The processes that a process has started and that run another program by now.
 fn children(parent: u32) -> Vec<Pid> {
+    children_called(parent, "exec")
+}
+
+/// Those of them that run this program with this command.
+fn children_called(parent: u32, name: &str) -> Vec<Pid> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let is_child = |pid: &i32| {
         let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
         let command = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        status.contains(&format!("\nPPid:\t{parent}\n")) && command.split('\0').nth(1) == Some("exec")
+        status.contains(&format!("\nPPid:\t{parent}\n")) && command.split('\0').nth(1) == Some(name)
     };
     let pids = entries.filter_map(|entry| entry.file_name().to_string_lossy().parse::<i32>().ok());
     pids.filter(is_child).map(Pid::from_raw).collect()
@@ -478,6 +485,68 @@ fn adopted() -> Result<(), Failed> {
     driver.child.wait()?;
     workflow(&place).ends(0, "1499985044850\n", &["0 failed"])?;
     expect(attempts(&place.path().join(".scl")).len() == 1, "the job that was running is taken over")
+}
+
+/// A job that is over at once, so that those after it come from the server, and two that go on for long.
+fn served() -> String {
+    format!("a = 1 + 1 on 1 core\nb = {LONG} on 1 core\nc = {LONG} on 1 core\nprint(a)\nprint(a + b[0])\nprint(a + c[1])\n")
+}
+
+/// The server of a driver, as soon as there is one.
+fn server(driver: &Driver) -> Result<Pid, Failed> {
+    wait_until(|| !children_called(driver.child.id(), "serve").is_empty())?;
+    Ok(children_called(driver.child.id(), "serve")[0])
+}
+
+fn copies() -> Result<(), Failed> {
+    if thread::available_parallelism()?.get() < 2 {
+        return Ok(());
+    }
+    let place = place(&served());
+    let driver = Driver::start(&place)?;
+    let server = server(&driver)?;
+    // a copy has its name before it is ready, and the first job is over soon
+    let begun = || attempts(&place.path().join(".scl")).iter().filter(|attempt| attempt.join("process.json").exists()).count();
+    wait_until(|| begun() == 3 && children(driver.child.id()).len() == 2)?;
+    let jobs = driver.jobs(2)?;
+    for job in &jobs {
+        expect(nix::unistd::getpgid(Some(*job)) == Ok(*job), "a job is the leader of its group")?;
+        let command = std::fs::read_to_string(format!("/proc/{job}/cmdline"))?;
+        let attempt = attempts(&place.path().join(".scl")).into_iter().find(|attempt| command.contains(&*attempt.to_string_lossy()));
+        let attempt = attempt.ok_or("its name says what it does")?;
+        let output = std::fs::read_link(format!("/proc/{job}/fd/1"))?;
+        expect(output == attempt.join("stdout").canonicalize()?, output)?;
+        expect(std::fs::read_link(format!("/proc/{job}/fd/0"))? == Path::new("/dev/null"), "there is nothing to read")?;
+    }
+    // Ctrl-C reaches the group of the driver
+    expect(nix::unistd::getpgid(Some(server)) == Ok(server), "the server is in a group of its own")?;
+    let held: Vec<_> = std::fs::read_dir(format!("/proc/{server}/fd"))?.flatten().map(|file| std::fs::read_link(file.path())).collect();
+    expect(held.iter().flatten().all(|file| !file.starts_with(place.path())), held)?;
+    kill(jobs[0], Signal::SIGKILL)?;
+    kill(jobs[1], Signal::SIGABRT)?;
+    driver.end()?.ends(1, "2\n", &["signal 9 (SIGKILL)", "signal 6 (SIGABRT)"])?;
+    wait_until(|| kill(server, None).is_err())
+}
+
+/// Jobs that run go on, and those after them begin.
+fn server_killed() -> Result<(), Failed> {
+    let model = format!("a = 1 + 1 on 1 core\nb = {SLOW} + a on 1 core\nc = b + 1 on 1 core\nd = c + 1 on 1 core\nprint(d)\n");
+    let place = place(&model);
+    let driver = Driver::start(&place)?;
+    kill(server(&driver)?, Signal::SIGKILL)?;
+    driver.end()?.ends(0, "7\n", &["jobs: 4 done, 0 failed"])?;
+    place.write("model.scl", served());
+    let driver = Driver::start(&place)?;
+    let server = server(&driver)?;
+    let jobs = driver.jobs(1)?;
+    driver.kill()?;
+    wait_until(|| kill(server, None).is_err())?;
+    for job in jobs {
+        expect(kill(job, None).is_ok(), "a job goes on without its driver")?;
+        kill(job, Signal::SIGTERM)?;
+        wait_until(|| kill(job, None).is_err())?;
+    }
+    Ok(())
 }
 
 /// What the next run does not need goes on, and the cores that it has are given to nobody else.

@@ -181,7 +181,7 @@ fn interrupted() -> Result<(), Failed> {
     let output = child.wait_with_output()?;
     let signal = output.status.signal();
     let ran = Ran::from(output);
-    if signal == Some(2) && ran.stdout.is_empty() && ran.stderr.contains("no job goes on") {
+    if signal == Some(2) && ran.stdout.is_empty() && ran.stderr.contains("none of its jobs goes on") {
         Ok(())
     } else {
         Err(format!("{ran:?}").into())

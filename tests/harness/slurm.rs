@@ -379,7 +379,7 @@ fn controller() -> Result<(), Failed> {
     thread::sleep(Duration::from_secs(20));
     let started = Command::new("slurmctld").env("SLURM_CONF", cluster.conf()).stdout(Stdio::null()).stderr(Stdio::null()).status()?;
     expect(started.success(), "the controller starts again")?;
-    let pid = fs::read_to_string(cluster.folder.path().join("slurmctld.pid"))?;
+    let pid = wait_for(|| fs::read_to_string(cluster.folder.path().join("slurmctld.pid")).ok().filter(|pid| !pid.is_empty()))?;
     fs::write(cluster.folder.path().join("pids"), format!("{}{pid}\n", fs::read_to_string(cluster.folder.path().join("pids"))?))?;
     let log = || fs::read_to_string(place.path().join("driver.log"));
     expect(driver.wait()?.success(), log())?;

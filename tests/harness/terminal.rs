@@ -299,7 +299,7 @@ fn interrupted_job() -> Result<(), Failed> {
     desk.until("a job", |_| place.path().join(".scl/jobs").read_dir().is_ok_and(|mut jobs| jobs.next().is_some()))?;
     thread::sleep(Duration::from_millis(300));
     desk.press(CTRL_C)?;
-    desk.see("interrupted: no job goes on")?;
+    desk.see("interrupted: none of its jobs goes on")?;
     desk.prompted()?;
     desk.enter("1 + 2", "Output > 3")?;
     desk.leave()

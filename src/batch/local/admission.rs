@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use crate::batch::Capacity;
+use crate::resources::Request;
 
 /// What a waiting job needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +16,12 @@ pub(super) struct Need {
     pub(super) memory: u64,
     /// For how long at most; none if nobody knows.
     pub(super) time: Option<Duration>,
+}
+
+impl Need {
+    pub(super) fn of(request: &Request) -> Self {
+        Need { cores: request.cores().get(), memory: request.memory_bytes().unwrap_or(0), time: request.duration() }
+    }
 }
 
 /// What is not used.

@@ -5,6 +5,7 @@
 //! once; elsewhere only the job's watchdog does. Groups are made below that of this process, never beside it, so that no limit which
 //! someone has set for this process is evaded.
 
+use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -51,6 +52,19 @@ impl Group {
         (kills > 0).then(|| peak.unwrap_or(0))
     }
 
+    /// Whether this process made it: another one may remove it as soon as its own driver is gone.
+    fn is_own(&self) -> bool {
+        let name = self.path.file_name().and_then(OsStr::to_str);
+        name.is_some_and(|name| name.starts_with(&format!("{PREFIX}{}-", std::process::id())))
+    }
+
+    /// Whether nothing is in it, and no controller has anything of those that were.
+    fn is_as_new(&self) -> bool {
+        let read = |file: &str| fs::read(self.path.join(file)).ok();
+        read("cgroup.controllers").is_some_and(|names| names.trim_ascii().is_empty())
+            && read("cgroup.procs").is_some_and(|processes| processes.is_empty())
+    }
+
     /// Whether there is nothing of it any more, or nothing that could be done about it.
     fn is_removed(&self) -> bool {
         match fs::remove_dir(&self.path) {
@@ -67,6 +81,8 @@ pub(super) struct Groups {
     base: Option<PathBuf>,
     /// Groups that still have something in them that is about to end.
     ending: Vec<Group>,
+    /// Groups that are as good as new.
+    idle: Vec<Group>,
 }
 
 impl Groups {
@@ -78,11 +94,14 @@ impl Groups {
             sweep(base);
             make_room(base, MEMORY, std::process::id());
         }
-        Groups { base, ending: Vec::new() }
+        Groups { base, ending: Vec::new(), idle: Vec::new() }
     }
 
     /// A new group, held to so many bytes where that can be done; nothing where no group can be made.
     pub(super) fn create(&mut self, memory: Option<u64>) -> Option<Group> {
+        if let Some(group) = self.idle.pop() {
+            return Some(group);
+        }
         // of this process, which may have several batch systems, one after the other
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -97,10 +116,20 @@ impl Groups {
         Some(group)
     }
 
-    /// Ends all that is left in a group, and takes it away as soon as that is over.
+    /// Ends all that is left in a group, and takes it away as soon as that is over. One that is empty and counts nothing is used again,
+    /// since to make and to remove groups takes longer than all else that is done with them.
     pub(super) fn dissolve(&mut self, group: Group) {
-        group.kill();
-        self.ending.push(group);
+        if group.is_own() && group.is_as_new() {
+            self.idle.push(group);
+        } else if !group.is_removed() {
+            group.kill();
+            self.ending.push(group);
+        }
+    }
+
+    /// Takes away what waits for the next job.
+    pub(super) fn clear(&mut self) {
+        self.ending.append(&mut self.idle);
     }
 
     /// Takes away what can be taken away by now; whether something is left.
@@ -211,7 +240,7 @@ mod tests {
         assert!(group.admit(1).is_err());
         group.kill();
         assert_eq!(fs::read_dir(directory.path()).expect("readable").count(), 0);
-        let mut nowhere = Groups { base: None, ending: Vec::new() };
+        let mut nowhere = Groups { base: None, ending: Vec::new(), idle: Vec::new() };
         assert_eq!(nowhere.create(Some(1)), None);
     }
 
@@ -242,6 +271,24 @@ mod tests {
         assert!(!group.path.exists());
     }
 
+    #[test]
+    fn an_empty_group_is_used_again() {
+        let Some((mut groups, group, mut child)) = sleeper() else { return };
+        assert!(!group.is_as_new(), "there is something in it");
+        child.kill().expect("a child");
+        child.wait().expect("a child");
+        if group.is_as_new() {
+            groups.dissolve(group.clone());
+            assert_eq!(groups.create(None), Some(group.clone()));
+        }
+        groups.dissolve(group.clone());
+        groups.clear();
+        while groups.tidy() {
+            sleep(Duration::from_millis(2));
+        }
+        assert!(!group.path.exists(), "{group:?}");
+    }
+
     /// With the controller that this machine has, which need not be that of memory.
     #[test]
     fn a_driver_that_is_alone_makes_room() {
@@ -262,6 +309,7 @@ mod tests {
         child.wait().expect("a child");
         sweep(&group.path);
         groups.dissolve(group.clone());
+        groups.clear();
         while groups.tidy() {
             sleep(Duration::from_millis(2));
         }

@@ -52,8 +52,10 @@ pub struct Entry {
     pub ticket: Option<Ticket>,
     /// How Slurm calls the job, or its array.
     pub id: Option<String>,
-    /// What the driver is told.
+    /// How it stands.
     pub state: JobState,
+    /// What the driver was told.
+    told: JobState,
     /// Since when nobody knows whether it was submitted.
     pub unclear: Option<Instant>,
     /// Since when no query knows it.
@@ -81,6 +83,7 @@ impl Entry {
             ticket: None,
             id: None,
             state: JobState::Waiting,
+            told: JobState::Waiting,
             unclear: None,
             missing: None,
             ended: None,
@@ -89,6 +92,14 @@ impl Entry {
             doomed: None,
             stuck: None,
         }
+    }
+
+    /// How it stands, if the driver was not told.
+    pub fn tell(&mut self) -> Option<JobState> {
+        (self.told != self.state).then(|| {
+            self.told = self.state.clone();
+            self.state.clone()
+        })
     }
 
     /// Whether nothing more is to be learnt of it.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::UNPREPARED;
 use super::replies::Ending;
-use crate::batch::REFUSED;
+use crate::batch::{REFUSED, cause_of_status};
 use crate::job::Cause;
 use crate::resources::Request;
 
@@ -57,7 +57,7 @@ pub fn verdict(evidence: &Evidence, request: &Request, patience: Duration) -> Op
             after(patience, unknown("another job had begun it and left no manifest"))
         }
         (Ending::Failed, Some((0 | 1, _))) => after(LATE, unknown("Slurm says that it has failed, but it left no manifest")),
-        (Ending::Failed, Some((code, _))) => after(GRACE, Cause::ExitCode { code: *code }),
+        (Ending::Failed, Some((code, _))) => after(GRACE, cause_of_status(*code)),
         (Ending::Failed, None) => after(LATE, unknown("Slurm says that it has failed, but not how")),
     }
 }

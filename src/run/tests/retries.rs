@@ -47,7 +47,7 @@ fn tried_on(mut system: InTurn, text: &str, retries: Retries, enough: usize) -> 
     let directory = tempfile::tempdir().expect("a temporary directory");
     let interrupted = AtomicBool::new(false);
     let mut log = Log { events: Vec::new(), enough, interrupted: &interrupted };
-    let settings = JobSettings { jobs: directory.path().to_owned(), fresh: false, retries, only_look: false };
+    let settings = JobSettings { jobs: directory.path().to_owned(), fresh: false, retries, only_look: false, read_only: false };
     let batch = Batch { system: &mut system, settings, interrupted: &interrupted, watcher: &mut log, recorder: &mut () };
     let (lines, summary) = lines(&compile(text), 2, Some(batch));
     let keys = std::fs::read_dir(directory.path()).expect("readable").flatten().map(|entry| entry.file_name());
@@ -162,7 +162,7 @@ fn a_next_try_without_a_directory_is_a_failure_that_is_counted_and_recorded() {
     let jobs = directory.path().join("jobs");
     let mut system = InTurn { deaths: [KILLED].into(), ..InTurn::default() };
     let (interrupted, mut ends) = (AtomicBool::new(false), Ends::default());
-    let settings = JobSettings { jobs: jobs.clone(), fresh: false, retries: retries(1), only_look: false };
+    let settings = JobSettings { jobs: jobs.clone(), fresh: false, retries: retries(1), only_look: false, read_only: false };
     let batch = Batch { system: &mut system, settings, interrupted: &interrupted, watcher: &mut Wrecker(&jobs), recorder: &mut ends };
     let (_, summary) = lines(&compile("a = 2 + 3 on 1 core\nprint(a)"), 2, Some(batch));
     assert_eq!((summary.jobs_failed, summary.diagnostics[0].code.as_str()), (1, "E0702"), "{:?}", summary.diagnostics);
