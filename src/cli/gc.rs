@@ -7,7 +7,7 @@ use bytesize::ByteSize;
 use serde_json::json;
 
 use super::FAILED;
-use super::driver::unusable;
+use super::driver::{repaired, unusable};
 use super::records::{Answer, Place, Refusal, unreadable_index, warn};
 use crate::diagnostic::Fault;
 use crate::store::{Access, Found, Limits, Records, Swept, sweep};
@@ -46,9 +46,7 @@ fn collect(arguments: &Arguments) -> Result<Answer, Refusal> {
         Limits { age: arguments.older_than, size: arguments.max_size.map(|size| size.as_u64()), unreachable: arguments.unreachable };
     heed_index(arguments, Records::open(&store)?.1)?;
     let swept = sweep(&store, &lock, limits, arguments.dry_run)?;
-    for repaired in swept.repaired.iter().cloned() {
-        warn(&arguments.place.reporting, Fault::new("W0721", repaired));
-    }
+    swept.repaired.iter().for_each(|text| warn(&arguments.place.reporting, repaired(text.clone())));
     Ok(Answer::new(text(&swept, arguments.dry_run), json!({ "dry_run": arguments.dry_run, "swept": swept })))
 }
 
