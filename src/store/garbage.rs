@@ -1,7 +1,7 @@
 //! What a store can do without.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
+use std::fs::{self, DirEntry};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::index::{self, IndexError};
 use super::read::FORGETTABLE;
 use super::{Lock, Records, Store};
-use crate::job::{self, Digest, FileError, Job, Life, Submission, Timestamp, files};
+use crate::job::{self, Digest, FileError, Job, Kept, Life, Submission, Timestamp, files};
 
 /// What is to be removed. What nobody can use, such as files that a process which was killed left half written, always is.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,8 +66,12 @@ struct File {
 /// Removes what is over the limits, or only says what that is. The lock keeps runs out.
 pub fn sweep(store: &Store, lock: &Lock, limits: Limits, only_say: bool) -> Result<Swept, IndexError> {
     let records = Records::open(store)?.0;
-    let candidates = candidates(store, &records)?;
+    let superseded: HashSet<PathBuf> = Job::all(store.jobs())?.iter().flat_map(superseded).collect();
+    let candidates = candidates(store, &records, &superseded)?;
     let mut sweep = Sweep { space: Space::of(&candidates), swept: Swept::default(), only_say };
+    if !only_say {
+        superseded.iter().try_for_each(|path| remove(path))?;
+    }
     let (condemned, mut others) = divide(candidates, limits, &records)?;
     condemned.iter().try_for_each(|candidate| sweep.remove(candidate))?;
     others.sort_by_key(|candidate| candidate.used);
@@ -79,7 +83,7 @@ pub fn sweep(store: &Store, lock: &Lock, limits: Limits, only_say: bool) -> Resu
     }
     let Sweep { space, mut swept, .. } = sweep;
     swept.left_bytes = space.bytes;
-    swept.leftovers = leftovers(store, only_say)?;
+    swept.leftovers = superseded.len() + leftovers(store, &superseded, only_say)?;
     match limits.age {
         None => {}
         // to say it, nothing is written, and so nothing is repaired
@@ -149,10 +153,10 @@ impl Space {
     }
 }
 
-fn candidates(store: &Store, records: &Records) -> Result<Vec<Candidate>, IndexError> {
+fn candidates(store: &Store, records: &Records, without: &HashSet<PathBuf>) -> Result<Vec<Candidate>, IndexError> {
     let uses: HashMap<Digest, u64> = records.last_uses()?.into_iter().collect();
     let candidate = |job: Job| {
-        let (files, written) = measure(job.path());
+        let (files, written) = measure(job.path(), without);
         let used = uses.get(&job.key()).copied().unwrap_or(0).max(written);
         Candidate { job, files, used }
     };
@@ -182,15 +186,34 @@ fn is_in_use(job: &Job) -> bool {
     })
 }
 
-/// All names in a directory, its own one included, and when the last file was written.
-fn measure(path: &Path) -> (Vec<File>, u64) {
+/// The attempts of a job that nothing needs: neither the last one, nor the one whose result is kept. Of a job that runs there are none,
+/// nor of one whose only results are damaged, for those may be mended.
+fn superseded(job: &Job) -> Vec<PathBuf> {
+    let mut attempts = job.attempts().unwrap_or_default();
+    if attempts.pop().is_none() || attempts.is_empty() || is_in_use(job) {
+        return Vec::new();
+    }
+    match job.kept() {
+        Ok(Kept { found, damaged }) if found.is_some() || damaged.is_empty() => {
+            attempts.retain(|attempt| found.as_ref().is_none_or(|(kept, _)| kept != attempt));
+            attempts.into_iter().map(|attempt| attempt.path().to_owned()).collect()
+        }
+        Ok(_) | Err(_) => Vec::new(),
+    }
+}
+
+/// All names in a directory, its own one included, and when the last file was written; `without` some.
+fn measure(path: &Path, without: &HashSet<PathBuf>) -> (Vec<File>, u64) {
     let Ok(file) = fs::symlink_metadata(path) else { return (Vec::new(), 0) };
+    if without.contains(path) {
+        return (Vec::new(), 0);
+    }
     // a block of this count has this size whatever the filesystem
     let mut files = vec![File { node: (file.dev(), file.ino()), bytes: file.blocks() * 512 }];
     let mut last = file.modified().map_or(0, |time| Timestamp::of(time).0);
     if file.is_dir() {
         for entry in fs::read_dir(path).into_iter().flatten().flatten() {
-            let (more, written) = measure(&entry.path());
+            let (more, written) = measure(&entry.path(), without);
             files.extend(more);
             last = last.max(written);
         }
@@ -210,11 +233,17 @@ fn remove(path: &Path) -> Result<(), FileError> {
 
 /// Texts of programs of which no job is left, and what a driver that was killed prepared and never put in place: only drivers do that
 /// here, and there is none now.
-fn leftovers(store: &Store, only_say: bool) -> Result<usize, FileError> {
+fn leftovers(store: &Store, without: &HashSet<PathBuf>, only_say: bool) -> Result<usize, FileError> {
     let mut count = 0;
     let outlines = Job::all(store.jobs())?.into_iter().flat_map(|job| job.attempts().unwrap_or_default());
     let used: HashSet<Digest> = outlines.filter_map(|attempt| attempt.outline().ok()).flat_map(|outline| outline.texts).collect();
     for path in job::texts::others(store.jobs(), &used) {
+        count += 1;
+        if !only_say {
+            fs::remove_file(&path).map_err(FileError::io("remove", &path))?;
+        }
+    }
+    for path in half_written(store, without)? {
         count += 1;
         if !only_say {
             fs::remove_file(&path).map_err(FileError::io("remove", &path))?;
@@ -238,6 +267,25 @@ fn leftovers(store: &Store, only_say: bool) -> Result<usize, FileError> {
         }
     }
     Ok(count)
+}
+
+/// What processes that were killed did not write to the end, in the store itself and in what no process writes to any more.
+fn half_written(store: &Store, without: &HashSet<PathBuf>) -> Result<Vec<PathBuf>, FileError> {
+    let mut directories = vec![store.root().to_owned(), store.root().join("wishes")];
+    for job in Job::all(store.jobs())?.iter().filter(|job| !is_in_use(job)) {
+        directories.extend(
+            fs::read_dir(job.path())
+                .into_iter()
+                .flatten()
+                .flatten()
+                .map(|entry| entry.path())
+                .filter(|path| path.is_dir() && !without.contains(path)),
+        );
+        directories.push(job.path().to_owned());
+    }
+    let entries = directories.iter().flat_map(|path| fs::read_dir(path).into_iter().flatten().flatten());
+    let is_left = |entry: &DirEntry| files::is_beside(&entry.file_name()) && entry.file_type().is_ok_and(|kind| kind.is_file());
+    Ok(entries.filter(is_left).map(|entry| entry.path()).collect())
 }
 
 /// Submissions of which no job is left.

@@ -15,7 +15,7 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 32] = [
+    let tests: [(&str, Test); 33] = [
         ("a run is cancelled", cancelled_run),
         ("one job of a run is cancelled", cancelled_job),
         ("what waits for its inputs is cancelled", cancelled_before_it_began),
@@ -31,6 +31,7 @@ pub fn trials() -> Vec<Trial> {
         ("what is old is removed, and runs are forgotten", old),
         ("what is too much is removed, the oldest first", too_much),
         ("what several jobs have counts once", links),
+        ("attempts and files that nothing needs are removed", superseded),
         ("nothing is removed while a driver runs", used_store),
         ("what still runs is not removed", running_job),
         ("a result that was altered or truncated is computed anew", damaged_result),
@@ -272,6 +273,29 @@ fn links() -> Result<(), Failed> {
     expect(bytes(&answer, "left_bytes") == all - bytes(&answer, "removed_bytes"), &answer)?;
     let answer = json(&place, &["gc", "--older-than", "0s"])?;
     expect(bytes(&answer, "removed_bytes") > 1_600_000 && bytes(&answer, "left_bytes") == 0, &answer)
+}
+
+/// Of three attempts the second has a sound result, and the last one has failed.
+fn superseded() -> Result<(), Failed> {
+    let place = place("a = 1 + 1 on 1 core\nprint(a)\n");
+    workflow(&place).prints("2\n")?;
+    for _ in 0..2 {
+        place.run(&["run", "--fresh", "model.scl"]).prints("2\n")?;
+    }
+    let all = attempts(&store(&place));
+    expect(all.len() == 3, &all)?;
+    fs::remove_file(all[2].join("manifest.json"))?;
+    for path in ["", "wishes", "jobs", "jobs/texts"].map(|path| store(&place).join(path)).iter().chain(&all) {
+        fs::create_dir_all(path)?;
+        fs::write(path.join(".result.json.host.12-3"), "half")?;
+    }
+    place.run(&["gc", "--dry-run"]).prints_some(&["removed: 0 jobs", ", 7 files", "left: 1 jobs"])?;
+    expect(attempts(&store(&place)) == all, "nothing is removed to say it")?;
+    place.run(&["gc"]).prints_some(&["removed: 0 jobs", ", 7 files", "left: 1 jobs"])?;
+    expect(attempts(&store(&place)) == all[1..], attempts(&store(&place)))?;
+    expect(json(&place, &["gc"])?["swept"]["leftovers"] == 0, "all is gone")?;
+    expect(store(&place).join(".gitignore").exists(), "it has a use")?;
+    workflow(&place).ends(0, "2\n", &["1 kept"])
 }
 
 fn used_store() -> Result<(), Failed> {
