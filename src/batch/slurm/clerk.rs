@@ -68,8 +68,8 @@ pub struct Clerk {
 }
 
 /// A job that is about to be submitted.
-struct Draft {
-    id: BatchId,
+pub(super) struct Draft {
+    pub(super) id: BatchId,
     name: Arc<str>,
     attempt: Arc<Attempt>,
     request: Request,
@@ -138,7 +138,7 @@ impl Clerk {
     }
 
     /// What is to be submitted together next, out of the queue: one job, or those of one statement.
-    fn draft(&mut self) -> Vec<Draft> {
+    pub(super) fn draft(&mut self) -> Vec<Draft> {
         let mut books = self.desk.open();
         let room = self.settings.cluster.most_jobs.map_or(usize::MAX, |most| (most as usize).saturating_sub(books.out()));
         if books.over || books.queue.is_empty() {
@@ -215,7 +215,7 @@ impl Clerk {
         Ok(submission)
     }
 
-    fn enter_tickets(&self, drafts: &[Draft], tag: &str) {
+    pub(super) fn enter_tickets(&self, drafts: &[Draft], tag: &str) {
         let now = Instant::now();
         let mut books = self.desk.open();
         for (ticket, draft) in tickets(drafts, tag) {
@@ -367,7 +367,7 @@ impl Clerk {
     }
 
     /// Enters what a query says; whether something is new.
-    fn hear(&self, lines: &Lines) -> bool {
+    pub(super) fn hear(&self, lines: &Lines) -> bool {
         let now = Instant::now();
         let mut books = self.desk.open();
         let (mut news, mut said, mut ids) = (false, Vec::new(), BTreeMap::new());
@@ -472,7 +472,7 @@ impl Clerk {
     }
 
     /// What Slurm was asked for and does not have goes to the queue again.
-    fn submit_again(&self) {
+    pub(super) fn submit_again(&self) {
         let now = Instant::now();
         let mut books = self.desk.open();
         let Books { jobs, queue, .. } = &mut *books;
