@@ -700,7 +700,7 @@ fn read_only(jobs: &Path) -> FileError {
 
 fn elsewhere(name: &str, holder: &Holder, span: Span) -> Diagnostic {
     let message = format!("`{name}` may still be running on {}, where an earlier run began it; it is computed here too", holder.host);
-    Diagnostic::warning("W0724", message, span).help(format!("if it does, end process {} there: nothing is lost by it", holder.pid))
+    Diagnostic::warning("W0727", message, span).help(format!("if it does, end process {} there: nothing is lost by it", holder.pid))
 }
 
 fn damaged_result(name: &str, error: &FileError, becomes: &str, span: Span) -> Diagnostic {

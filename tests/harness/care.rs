@@ -490,7 +490,7 @@ fn read_only_store() -> Result<(), Failed> {
     place.run(&["gc"]).is_refused(&["E0733"])?;
     place.run(&["cancel"]).is_refused(&["E0730"])?;
     place.write("model.scl", two_jobs(2) + "print(b)\n");
-    workflow(&place).ends(1, "21\n", &["1 kept", "W0722", "E0702", "Read-only file system"])
+    workflow(&place).ends(1, "21\n", &["1 kept", "W0722", "E0702", "read-only filesystem"])
 }
 
 fn full_disk() -> Result<(), Failed> {
