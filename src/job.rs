@@ -12,7 +12,7 @@
 //!         stdout  stderr          of the process
 //!         result.arrow            (or .json) if it succeeded
 //!         manifest.json           how it ended: the last file to appear
-//!         verdict.json            how it ended, by the batch system's word, when it could not say it itself
+//!         verdict.json            how it ended, by the word of the batch system or of who cancelled it, when it could not say it itself
 //!     attempt-2/ …
 //! jobs/texts/<digest>             texts of programs, for messages, each once for all jobs
 //! jobs/submissions/<tag>/         what was given to a batch system, and its answer

@@ -105,10 +105,10 @@ pub struct Place {
 }
 
 /// Where files are looked for, the most general one first: the user's, the project's (beside the program, and in its store), the one that
-/// `SCL_SITE` names. `variable` gives environment variables, `project` is the directory of the program.
-pub fn places(variable: impl Fn(&str) -> Option<OsString>, project: &Path) -> Vec<Place> {
+/// `SCL_SITE` names. `variable` gives environment variables, `project` is the directory of the program, `store` that of its jobs.
+pub fn places(variable: impl Fn(&str) -> Option<OsString>, project: &Path, store: &Path) -> Vec<Place> {
     let set = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let of_project = [project.join("site.toml"), project.join(".scl").join("site.toml")];
+    let of_project = [project.join("site.toml"), store.join("site.toml")];
     let usual = user_file(&variable).into_iter().chain(of_project).map(|path| Place { path, named: false });
     usual.chain(set("SCL_SITE").map(|path| Place { path, named: true })).collect()
 }
@@ -120,7 +120,7 @@ pub fn user_file(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf>
     Some(config.join("scl").join("site.toml"))
 }
 
-/// Reads all files that are there; their texts are added to the sources.
+/// Reads all files that are there; their texts are added to the sources. What is only a warning keeps nobody from using the rest.
 pub fn load(places: &[Place], sources: &mut SourceMap) -> (Site, Vec<Diagnostic>) {
     let mut site = Site::default();
     let mut diagnostics = Vec::new();
@@ -131,17 +131,24 @@ pub fn load(places: &[Place], sources: &mut SourceMap) -> (Site, Vec<Diagnostic>
                 diagnostics.extend(read::file(file, &text, &mut site));
             }
             Err(error) if !place.named && matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {}
-            Err(error) => diagnostics.push(unreadable(&place.path, &error)),
+            Err(error) if place.named => diagnostics.push(unreadable(&place.path, &error)),
+            Err(error) => diagnostics.push(passed_over(&place.path, &error)),
         }
     }
     (site, diagnostics)
 }
 
 /// There is no text to point into.
+const NOWHERE: Span = Span { file: FileId::NOWHERE, start: 0, end: 0 };
+
 fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
-    let nowhere = Span { file: FileId::NOWHERE, start: 0, end: 0 };
-    Diagnostic::error("E0830", format!("the site file `{}` cannot be read: {error}", path.display()), nowhere)
+    Diagnostic::error("E0830", format!("the site file `{}` cannot be read: {error}", path.display()), NOWHERE)
         .help("make it readable, or let `SCL_SITE` name another")
+}
+
+/// Nobody asked for it: it may be in the private directory of someone else whose program this is.
+fn passed_over(path: &Path, error: &io::Error) -> Diagnostic {
+    Diagnostic::warning("W0830", format!("the site file `{}` cannot be read, and is passed over: {error}", path.display()), NOWHERE)
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::job::{FileError, files};
+use crate::job::{FileError, Life, files};
 
 pub use garbage::{Limits, Swept, sweep};
 pub use index::IndexError;
@@ -94,9 +94,10 @@ impl Store {
         lock::take(&self.lock_path())
     }
 
-    /// Who has the store, as far as its lock says; nothing when nobody has it.
+    /// Who has the store, as far as its lock says; nothing when nobody has it, also when its last user was killed and could not say
+    /// that it left.
     pub fn owner(&self) -> Option<Owner> {
-        lock::owner(&self.lock_path())
+        lock::owner(&self.lock_path()).filter(|owner| owner.holder.life() != Life::Over)
     }
 
     /// Brings a store of an older layout up to date. Its results stay where they are; what is broken off is begun anew.

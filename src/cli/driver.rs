@@ -59,7 +59,7 @@ impl Driver {
         match Recording::begin(&self.store, &lock, info) {
             Ok((recording, repaired)) => {
                 self.recording = Some(recording);
-                self.warnings.extend(repaired.map(|text| Fault::new("W0721", text)));
+                self.warnings.extend(repaired.map(self::repaired));
             }
             Err(error @ IndexError::Newer { .. }) => return Err(newer_index(&error)),
             Err(error) => self.warnings.push(unrecorded(&error)),
@@ -98,7 +98,7 @@ impl Driver {
 /// What a store remembers a run by.
 pub(super) fn info(program: &Program, path: &Path) -> RunInfo {
     let texts: Vec<u8> = program.sources.files().flat_map(|(_, file)| file.text.bytes()).collect();
-    RunInfo { model: model_name(path), digest: Digest::of(&texts), mode: "workflow", planned: crate::run::job_count(program) }
+    RunInfo { model: model_name(path), digest: Digest::of(&texts), mode: "workflow", planned: crate::run::job_names(program) }
 }
 
 /// What the runs of a program are found by.
@@ -137,6 +137,11 @@ pub(super) fn unusable(error: &FileError) -> Fault {
 pub(super) fn newer_index(error: &IndexError) -> Fault {
     Fault::new("E0721", format!("the index of the store is of a newer version: {error}"))
         .help("use the newer scl, or remove the index: what jobs have computed is not in it")
+}
+
+/// What was wrong with the index and is not any more.
+pub(super) fn repaired(text: String) -> Fault {
+    Fault::new("W0721", text)
 }
 
 fn read_only(store: &Store) -> Fault {

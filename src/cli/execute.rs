@@ -16,7 +16,7 @@ use crate::batch::BatchSystem;
 use crate::batch::local::{Launcher, Local, Machine};
 use crate::batch::slurm::{self, Slurm};
 use crate::check::Mode;
-use crate::diagnostic::{Diagnostic, Fault};
+use crate::diagnostic::{Diagnostic, Fault, has_errors};
 use crate::eval;
 use crate::model::{Model, VarId};
 use crate::report::progress::{Display, Form};
@@ -70,15 +70,17 @@ impl<'a> Executor<'a> {
     pub(super) fn new(settings: &'a Settings, reporting: &'a Reporting, mode: Mode, program: &Path) -> Option<Self> {
         let project = program.parent().unwrap_or(Path::new(""));
         let mut sources = SourceMap::new();
-        let (mut site, faults) = site::load(&site::places(|name| std::env::var_os(name), project), &mut sources);
+        let store = driver::store_of(settings.store.as_deref(), Some(program));
+        let (mut site, faults) = site::load(&site::places(|name| std::env::var_os(name), project, &store), &mut sources);
         if !faults.is_empty() {
             reporting.report(&faults, &sources);
+        }
+        if has_errors(&faults) {
             return None;
         }
         if let Some(count) = settings.retries {
             site.retries = site.retries.with_all(count);
         }
-        let store = driver::store_of(settings.store.as_deref(), Some(program));
         settings.threads.into_iter().for_each(eval::limit_threads);
         let store = std::path::absolute(&store).unwrap_or(store);
         Some(Executor { settings, site, reporting, mode, program: program.to_owned(), store })

@@ -7,10 +7,10 @@ use bytesize::ByteSize;
 use serde_json::json;
 
 use super::FAILED;
-use super::driver::unusable;
-use super::records::{Answer, Place, Refusal};
+use super::driver::{repaired, unusable};
+use super::records::{Answer, Place, Refusal, unreadable_index, warn};
 use crate::diagnostic::Fault;
-use crate::store::{Access, Limits, Swept, sweep};
+use crate::store::{Access, Found, Limits, Records, Swept, sweep};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Arguments {
@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     /// What was used the longest ago, until all results together take no more than this, as in `10GiB`
     #[arg(long, value_name = "SIZE")]
     max_size: Option<ByteSize>,
-    /// What the last run of each program has not used
+    /// What no run of its program has used since the last one that went well
     #[arg(long)]
     unreachable: bool,
     /// Only say what would be removed
@@ -44,12 +44,34 @@ fn collect(arguments: &Arguments) -> Result<Answer, Refusal> {
     };
     let limits =
         Limits { age: arguments.older_than, size: arguments.max_size.map(|size| size.as_u64()), unreachable: arguments.unreachable };
+    heed_index(arguments, Records::open(&store)?.1)?;
     let swept = sweep(&store, &lock, limits, arguments.dry_run)?;
+    swept.repaired.iter().for_each(|text| warn(&arguments.place.reporting, repaired(text.clone())));
     Ok(Answer::new(text(&swept, arguments.dry_run), json!({ "dry_run": arguments.dry_run, "swept": swept })))
 }
 
+/// When results were used is in the index only: without it nobody knows which of them are old.
+fn heed_index(arguments: &Arguments, found: Found) -> Result<(), Refusal> {
+    let needs_times = arguments.older_than.is_some() || arguments.max_size.is_some();
+    match found {
+        Found::DirectoriesInstead(reason) if needs_times => {
+            let fault =
+                Fault::new("E0735", format!("the index of runs cannot be read, and so it is not known when results were used: {reason}"));
+            let help = "without limits of age and size only what nothing can use is removed; the next run makes the index anew";
+            return Err(Refusal { fault: fault.help(help), status: FAILED });
+        }
+        Found::DirectoriesInstead(reason) => warn(&arguments.place.reporting, unreadable_index(&reason)),
+        Found::Directories if needs_times => {
+            let fault = Fault::new("W0726", "there is no index of runs: what counts is when results were written, not when they were used");
+            warn(&arguments.place.reporting, fault);
+        }
+        Found::Index | Found::Directories => {}
+    }
+    Ok(())
+}
+
 fn text(swept: &Swept, dry_run: bool) -> String {
-    let Swept { removed, removed_bytes, left, left_bytes, in_use, runs, leftovers } = swept;
+    let Swept { removed, removed_bytes, left, left_bytes, in_use, runs, leftovers, repaired: _ } = swept;
     let verb = if dry_run { "would be removed" } else { "removed" };
     let size = |bytes: &u64| ByteSize(*bytes).display().iec().to_string();
     let mut text = format!("{verb}: {removed} jobs of {}", size(removed_bytes));

@@ -70,7 +70,7 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
     if !checked.is_sound() {
         return finish(input, &checked);
     }
-    let site = match sites::load(Some(&input.file), &input.reporting) {
+    let site = match sites::load(Some(&input.file), arguments.store.as_deref(), &input.reporting) {
         Ok((site, _)) => site,
         Err(status) => return status,
     };

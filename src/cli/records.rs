@@ -1,5 +1,6 @@
 //! What the commands have in common that look at past and present runs.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 use super::driver::{model_name, newer_index, store_of, unusable};
 use super::{FAILED, Format, Reporting, WRONG, print, unwritable};
 use crate::diagnostic::{Diagnostic, Fault, Severity, nearest};
-use crate::job::Timestamp;
+use crate::job::{Digest, Timestamp};
 use crate::source::{FileId, SourceMap, Span};
 use crate::store::{Found, IndexError, Records, Run, RunState, Store, Task};
 
@@ -96,6 +97,15 @@ impl Place {
             None => records.runs(self.model().as_deref(), 1)?.pop(),
         };
         found.ok_or_else(|| no_run(which.run, self.model().as_deref()).into())
+    }
+
+    /// The keys of the jobs of the run, or else of the program, that someone named; nothing if all jobs of the store are meant.
+    pub fn keys(&self, records: &Records, which: &Which) -> Result<Option<HashSet<Digest>>, Refusal> {
+        if which.run.is_none() && self.program.is_none() {
+            return Ok(None);
+        }
+        let run = self.run(records, which)?;
+        Ok(Some(records.keys(&run, which.run.is_none())?.into_iter().collect()))
     }
 
     /// Prints what came of a command, and gives the exit status.

@@ -4,12 +4,12 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::records::{Answer, Place, Refusal, Which, named};
+use super::records::{Answer, Place, Refusal, Which, named, title, warn};
 use super::{FAILED, WRONG};
 use crate::diagnostic::Fault;
 use crate::job::Outcome;
 use crate::ops;
-use crate::store::Task;
+use crate::store::{Run, RunState, Task};
 use crate::value::Value;
 
 #[derive(Debug, clap::Args)]
@@ -31,6 +31,9 @@ fn results(arguments: &Arguments) -> Result<Answer, Refusal> {
     let run = arguments.place.run(&records, &arguments.which)?;
     if arguments.names.is_empty() {
         let lines = records.lines(&run)?;
+        if run.state != RunState::Done {
+            warn(&arguments.place.reporting, not_all(&run));
+        }
         let text = lines.iter().map(|line| format!("{line}\n")).collect();
         return Ok(Answer::new(text, json!({ "run": run, "lines": lines })));
     }
@@ -43,6 +46,12 @@ fn results(arguments: &Arguments) -> Result<Answer, Refusal> {
         values.push(json!({ "name": name, "text": printed }));
     }
     Ok(Answer::new(text, json!({ "run": run, "values": values })))
+}
+
+/// What it printed may be the beginning only, or nothing.
+fn not_all(run: &Run) -> Fault {
+    Fault::new("W0725", format!("{}: {}, so that lines may be missing", title(run), run.state.name()))
+        .help("`scl status` shows how its jobs stand; running the program again prints all that can be computed")
 }
 
 /// The value of a variable or of one of its parts.

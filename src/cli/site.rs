@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
+use super::driver::store_of;
 use super::records::{Answer, NOWHERE, Refusal, answer};
 use super::{FAILED, Format, Reporting, WRONG, print, unwritable};
 use crate::diagnostic::{Diagnostic, Fault, has_errors};
@@ -51,6 +52,9 @@ struct Place {
     /// With the site files of this program [default: of one in the current directory]
     #[arg(long, short, value_name = "FILE")]
     program: Option<PathBuf>,
+    /// And with the one in the directory where its jobs are kept [default: .scl beside the program]
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
     #[command(flatten)]
     reporting: Reporting,
 }
@@ -64,20 +68,20 @@ pub(super) fn run(arguments: &Arguments) -> ExitCode {
 }
 
 /// What site files say for a program, or the exit status when something is wrong with them, which is reported.
-pub(super) fn load(program: Option<&Path>, reporting: &Reporting) -> Result<(Site, SourceMap), ExitCode> {
+pub(super) fn load(program: Option<&Path>, store: Option<&Path>, reporting: &Reporting) -> Result<(Site, SourceMap), ExitCode> {
     let mut sources = SourceMap::new();
     let project = program.and_then(Path::parent).unwrap_or(Path::new(""));
-    let (site, faults) = site::load(&site::places(|name| std::env::var_os(name), project), &mut sources);
-    if faults.is_empty() {
-        return Ok((site, sources));
+    let (site, faults) = site::load(&site::places(|name| std::env::var_os(name), project, &store_of(store, program)), &mut sources);
+    if !faults.is_empty() {
+        reporting.report(&faults, &sources);
     }
-    reporting.report(&faults, &sources);
-    Err(ExitCode::from(WRONG))
+    if has_errors(&faults) { Err(ExitCode::from(WRONG)) } else { Ok((site, sources)) }
 }
 
 impl Place {
     fn with_site(&self, act: impl FnOnce(Site, SourceMap) -> ExitCode) -> ExitCode {
-        load(self.program.as_deref(), &self.reporting).map_or_else(|status| status, |(site, sources)| act(site, sources))
+        load(self.program.as_deref(), self.store.as_deref(), &self.reporting)
+            .map_or_else(|status| status, |(site, sources)| act(site, sources))
     }
 }
 

@@ -129,6 +129,11 @@ impl Attempt {
         &self.path
     }
 
+    /// The key of its task, in whose directory it is.
+    pub fn key(&self) -> Option<Digest> {
+        self.path.parent()?.file_name()?.to_str()?.parse().ok()
+    }
+
     /// From 1.
     pub fn number(&self) -> u32 {
         self.number
@@ -238,11 +243,16 @@ impl Attempt {
         }
     }
 
-    /// How it ended; nothing when it is not over, or died.
+    /// How it ended; nothing when it is not over, or died. The manifest of another job says nothing of this one, however well its
+    /// checksums fit.
     pub fn manifest(&self) -> Result<Option<Manifest>, FileError> {
         let path = self.manifest_path();
         let Some(bytes) = files::read_if_there(&path)? else { return Ok(None) };
-        files::from_json(&path, &bytes, FORMAT, Writer::Any).map(Some)
+        let manifest: Manifest = files::from_json(&path, &bytes, FORMAT, Writer::Any)?;
+        match self.key() {
+            Some(key) if key != manifest.key => Err(FileError::damaged(&path, format!("it is of the job {}", manifest.key))),
+            Some(_) | None => Ok(Some(manifest)),
+        }
     }
 
     /// The result that a manifest names, with its checksum verified.

@@ -157,6 +157,24 @@ impl Job {
     }
 }
 
+impl Attempt {
+    /// What can be said of the process that runs it, or ran it; nothing if none has begun to. Where the file that names it cannot be read,
+    /// which is so after a disk was full, a process of this machine is known by its command line.
+    pub fn life(&self) -> Option<Life> {
+        match self.holder() {
+            Ok(holder) => holder.map(|holder| holder.life()),
+            Err(_) if runs_here(self) => Some(Life::Here),
+            Err(_) => Some(Life::Over),
+        }
+    }
+}
+
+fn runs_here(attempt: &Attempt) -> bool {
+    let Ok(path) = fs::canonicalize(attempt.path()) else { return false };
+    let Some(jobs) = path.parent().and_then(Path::parent) else { return false };
+    running(jobs).iter().any(|(other, _)| fs::canonicalize(other.path()).is_ok_and(|other| other == path))
+}
+
 /// The attempts in a directory of jobs that processes of this machine run, found by the command lines of all processes; without those that
 /// a batch system runs here.
 pub fn running(jobs: &Path) -> Vec<(Attempt, Holder)> {
@@ -167,9 +185,12 @@ pub fn running(jobs: &Path) -> Vec<(Attempt, Holder)> {
     let runs = |(pid, command_line): (u32, Vec<u8>)| {
         let attempt = command_line.split(|byte| *byte == 0).find_map(|word| attempt_in(&jobs, word))?;
         // what a job has started may be called with its directory too, and is no other job
-        let holder = attempt.holder().ok()??;
+        let holder = match attempt.holder() {
+            Ok(holder) => holder.filter(|holder| holder.pid == pid)?,
+            Err(_) => Holder::leader(pid)?,
+        };
         let is_ours = matches!(attempt.ticket(), Ok(None));
-        (holder.pid == pid && holder.life() == Life::Here && is_ours).then_some((attempt, holder))
+        (holder.life() == Life::Here && is_ours).then_some((attempt, holder))
     };
     command_lines.filter_map(runs).collect()
 }

@@ -5,6 +5,7 @@
 //! manifest names it. Only results and manifests are forced to the disk: what a task is given is verified before it is used, and can be written
 //! again, and forcing every file would make a job cost many times as much. Directories are for the user alone. Every fault says the path.
 
+use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
@@ -236,6 +237,14 @@ pub fn beside(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
+/// Whether a name is one of those, of a file that is being written, or never was to its end.
+pub fn is_beside(name: &OsStr) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let name = name.to_string_lossy();
+    let tail = name.strip_prefix('.').and_then(|name| name.rsplit_once('.')?.1.split_once('-'));
+    tail.is_some_and(|(process, count)| is_number(process) && is_number(count))
+}
+
 /// The name of this machine.
 pub fn host() -> String {
     nix::unistd::gethostname().map_or_else(|_| "unknown".to_owned(), |name| name.to_string_lossy().into_owned())
@@ -436,6 +445,14 @@ mod tests {
         assert_eq!(fs::read_dir(directory.path()).expect("readable").count(), 1);
         assert!(read_checked(&path, Digest::of(b"two")).is_ok());
         assert!(matches!(read_checked(&path, Digest::of(b"one")), Err(FileError::Checksum { .. })));
+    }
+
+    #[test]
+    fn names_of_files_that_are_being_written_are_known() {
+        assert!(beside(Path::new("a/b.json")).file_name().is_some_and(is_beside));
+        for name in [".gitignore", "b.json", ".b.json", ".b.1", ".b.1-", "b.host.1-2"] {
+            assert!(!is_beside(OsStr::new(name)), "{name}");
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use nix::unistd::{SysconfVar, sysconf};
+use nix::unistd::{Pid, SysconfVar, getpgid, sysconf};
 use serde::{Deserialize, Serialize};
 
 use super::files::host;
@@ -50,9 +50,22 @@ impl Holder {
         Holder { host: host(), boot: boot().to_owned(), pid, birth: birth(pid).unwrap_or(0), cpus, group: None }
     }
 
+    /// A process of this machine that leads its group, as jobs do and hardly anything that they start.
+    pub fn leader(pid: u32) -> Option<Self> {
+        let number = Pid::from_raw(i32::try_from(pid).ok()?);
+        let leads = getpgid(Some(number)).is_ok_and(|group| group == number);
+        let birth = birth(pid).filter(|_| leads)?;
+        Some(Holder { host: host(), boot: boot().to_owned(), pid, birth, cpus: Vec::new(), group: None })
+    }
+
     /// No process: of an attempt that is never to begin.
     pub fn nobody() -> Self {
         Holder { host: host(), boot: boot().to_owned(), pid: 0, birth: 0, cpus: Vec::new(), group: None }
+    }
+
+    /// Whether it is this process, whatever else is known of either.
+    pub fn is_same(&self, other: &Holder) -> bool {
+        (&*self.host, &*self.boot, self.pid, self.birth) == (&*other.host, &*other.boot, other.pid, other.birth)
     }
 
     /// Whether it still runs.

@@ -17,9 +17,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::Cause;
 use super::attempt::{Attempt, FORMAT};
 use super::files::{self, FileError, Writer};
+use super::{Cause, Manifest, Outcome};
 
 /// The directory of all submissions, among those of the jobs, whose names are all digests.
 const SUBMISSIONS: &str = "submissions";
@@ -119,17 +119,30 @@ impl Attempt {
         files::from_json(&path, &bytes, FORMAT, Writer::Any).map(Some)
     }
 
-    /// Keeps how it ended, when it left no manifest and never will.
+    /// Keeps how it ended, by the word of whoever knows it, when it left no manifest and never will, or one that says less.
     pub fn note_verdict(&self, cause: &Cause) -> Result<(), FileError> {
         let path = self.verdict_path();
         files::write(&path, &files::to_json(&path, FORMAT, &Verdict { cause: cause.clone() })?)
     }
 
-    /// How it ended, when it left no manifest and never will.
+    /// Keeps that someone has ended it on purpose, of which it knows at most the signal. What ended before that in another way has not
+    /// been cancelled.
+    pub fn note_cancelled(&self) -> Result<(), FileError> {
+        let by_signal = |manifest: Manifest| matches!(manifest.outcome, Outcome::Failure { cause: Cause::Signal { .. }, .. });
+        if self.manifest().is_ok_and(|manifest| manifest.is_none_or(by_signal)) { self.note_verdict(&Cause::Cancelled) } else { Ok(()) }
+    }
+
+    /// How it ended, by the word of whoever knew it, when it left no manifest, or one that says less.
     pub fn verdict(&self) -> Result<Option<Cause>, FileError> {
         let path = self.verdict_path();
         let Some(bytes) = files::read_if_there(&path)? else { return Ok(None) };
         files::from_json(&path, &bytes, FORMAT, Writer::Any).map(|verdict: Verdict| Some(verdict.cause))
+    }
+
+    /// Whether a batch system may have it, be it that it was given up for lost.
+    pub fn may_be_out(&self) -> bool {
+        let lost = || matches!(self.verdict(), Ok(Some(Cause::Unknown { .. }))) && matches!(self.manifest(), Ok(None));
+        self.is_submitted() || matches!(self.ticket(), Ok(Some(_))) && lost()
     }
 
     /// Whether a batch system has it, or may have, as far as is known here.

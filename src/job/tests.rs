@@ -147,6 +147,21 @@ fn a_truncated_manifest_is_no_success() {
 }
 
 #[test]
+fn the_manifest_of_another_job_is_no_success() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let (job, attempt) = begin(directory.path(), &[value("a")]);
+    let result = succeed(&job, &attempt);
+    let (other, copy) = begin(directory.path(), &[value("b")]);
+    for file in ["manifest.json", &result.file] {
+        fs::copy(attempt.path().join(file), copy.path().join(file)).expect("writable");
+    }
+    assert!(matches!(copy.manifest(), Err(FileError::Damaged { .. })));
+    assert!(other.success().expect("readable").is_none());
+    let kept = other.kept().expect("readable");
+    assert!(kept.found.is_none() && matches!(kept.damaged.as_slice(), [FileError::Damaged { .. }]), "{kept:?}");
+}
+
+#[test]
 fn an_altered_file_is_found_out() {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let (job, attempt) = begin(directory.path(), &[value("a")]);

@@ -3,7 +3,7 @@
 //! A result is kept under its task's key. A task whose key has a result takes it; tasks of one key share one job. Tasks that read
 //! files whose names are not known beforehand are computed anew in each run, since the key does not cover what is in the files.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::watch::{Event, EventKind, Running, Watcher};
 use super::{Batch, Program};
 use crate::batch::{BatchId, JobSpec, JobState, SubmitError, Waker, judge};
 use crate::diagnostic::{Diagnostic, Fault};
-use crate::graph::{TaskId, TaskKind};
+use crate::graph::{self, TaskId, TaskKind};
 use crate::job::{
     self, Attempt, Cause, Description, Digest, FileError, Holder, Job, Kept, Life, Manifest, Outcome, Parts, Submission, Text, Written,
 };
@@ -74,6 +74,8 @@ pub struct Jobs<'b> {
     cancelled: bool,
     /// Someone wants all to end.
     unwanted: bool,
+    /// Tasks that someone wants to end, or not to begin, by their names or by those of their variables.
+    unwanted_tasks: HashSet<String>,
     /// Since when the driver is about to leave its jobs to the batch system.
     leaving: Option<Instant>,
     pub counts: Counts,
@@ -137,6 +139,7 @@ impl<'b> Jobs<'b> {
             written: Written::default(),
             cancelled: false,
             unwanted: false,
+            unwanted_tasks: HashSet::new(),
             leaving: None,
             counts: Counts::default(),
             totals: Totals::default(),
@@ -226,6 +229,9 @@ impl<'b> Jobs<'b> {
             return Err(read_only(&self.batch.settings.jobs));
         }
         let waiter = (task, prepared.variable);
+        if !self.unwanted_tasks.is_empty() && self.names(&waiter).iter().any(|name| self.unwanted_tasks.contains(name)) {
+            return Ok(Some(self.never_begin(waiter)));
+        }
         if let Some(attempt) = self.share(key, waiter, pending) {
             self.record(task, State::Shared { attempt });
             return Ok(None);
@@ -273,6 +279,20 @@ impl<'b> Jobs<'b> {
         Done::Value(value)
     }
 
+    /// The names by which a task may be meant.
+    fn names(&self, (task, id): &(TaskId, VarId)) -> [String; 2] {
+        let Program { model, graph, sources, .. } = &self.program;
+        [graph::name(graph.kind(*task), model, sources), model.variables[id.index()].name.to_string()]
+    }
+
+    /// Someone wanted it to end before it could begin.
+    fn never_begin(&mut self, (task, id): (TaskId, VarId)) -> Done {
+        self.counts.cancelled += 1;
+        self.record_end(&[(task, id)], Some(&Cause::Cancelled), None);
+        let [name, _] = self.names(&(task, id));
+        Done::Failed(vec![job_failed(&name, &Cause::Cancelled, self.name_span(id))])
+    }
+
     /// What is damaged is no result, but the user should know.
     fn kept(&mut self, key: Digest, prepared: &Prepared) -> Result<Option<(Attempt, Value)>, FileError> {
         let Kept { found, damaged } = Job::at(&self.batch.settings.jobs, key).kept()?;
@@ -287,7 +307,7 @@ impl<'b> Jobs<'b> {
     fn is_running(&self, key: Digest) -> bool {
         let last = Job::at(&self.batch.settings.jobs, key).attempts().ok().and_then(|mut attempts| attempts.pop());
         let open = last.filter(|attempt| matches!(attempt.manifest(), Ok(None)));
-        let held = |attempt: &Attempt| attempt.holder().ok().flatten().is_some_and(|holder| holder.life() != Life::Over);
+        let held = |attempt: &Attempt| attempt.life().is_some_and(|life| life != Life::Over);
         open.is_some_and(|attempt| attempt.is_submitted() || held(&attempt))
     }
 
@@ -497,19 +517,16 @@ impl<'b> Jobs<'b> {
         if tasks.is_empty() {
             return;
         }
-        let model = self.program.model.clone();
-        let is_meant = |name: &Arc<str>, order: &Order| {
-            let variables = order.tasks.iter().map(|(_, id)| &model.variables[id.index()].name);
-            variables.chain([name]).any(|name| tasks.iter().any(|task| **task == **name))
-        };
-        let mut ids = Vec::new();
-        for (id, active) in self.active.iter_mut().filter(|(_, active)| is_meant(&active.name, &active.order)) {
-            active.order.unwanted = true;
-            ids.push(id.clone());
+        let tasks: HashSet<String> = tasks.into_iter().collect();
+        let is_meant = |order: &Order| order.tasks.iter().any(|waiter| self.names(waiter).iter().any(|name| tasks.contains(name)));
+        let ids: Vec<BatchId> = self.active.iter().filter(|(_, active)| is_meant(&active.order)).map(|(id, _)| id.clone()).collect();
+        let pausing: Vec<usize> = (0..self.pausing.len()).filter(|index| is_meant(&self.pausing[*index].order)).collect();
+        for id in &ids {
+            self.active.get_mut(id).into_iter().for_each(|active| active.order.unwanted = true);
         }
-        for pausing in self.pausing.iter_mut().filter(|pausing| is_meant(&pausing.name, &pausing.order)) {
-            pausing.order.unwanted = true;
-        }
+        pausing.into_iter().for_each(|index| self.pausing[index].order.unwanted = true);
+        // what has not begun is met when its inputs are there
+        self.unwanted_tasks.extend(tasks);
         // a refusal shows in the next polls: the job is still there
         let _ = self.batch.system.cancel(&ids);
     }
@@ -542,14 +559,22 @@ impl<'b> Jobs<'b> {
         self.by_key.remove(&active.key);
         let took = active.began.map(|began| began.elapsed());
         let manifest = manifest.ok().flatten();
-        let cause = result.as_ref().err().map(|(cause, _)| cause.clone());
-        self.record_end(&active.order.tasks, cause.as_ref(), manifest.as_ref());
         let request = self.request(&active.order.prepared);
         match (&manifest, took) {
             (Some(manifest), _) => self.totals.add(&active.name, &request, manifest),
             (None, Some(took)) => self.totals.add_unspoken(&request, took),
             (None, None) => {}
         }
+        let cause = result.as_ref().err().map(|(cause, _)| cause.clone());
+        let may_retry = !self.is_stopping() && !active.order.unwanted;
+        let again = cause.clone().filter(|_| may_retry);
+        let again = again.and_then(|cause| self.batch.settings.retries.pause(&cause, &active.order.failed).map(|pause| (cause, pause)));
+        // what is going to be tried again has not ended
+        if let Some((cause, pause)) = again {
+            self.pause(active.name, active.key, active.attempt.number(), active.order, cause, pause);
+            return Vec::new();
+        }
+        self.record_end(&active.order.tasks, cause.as_ref(), manifest.as_ref());
         match result {
             Ok(value) => {
                 self.counts.done += 1;
@@ -562,29 +587,24 @@ impl<'b> Jobs<'b> {
                 self.counts.cancelled += 1;
                 active.order.tasks.into_iter().map(|(task, _)| (task, Done::Failed(Vec::new()))).collect()
             }
-            Err((cause, diagnostics)) => match self.batch.settings.retries.pause(&cause, &active.order.failed) {
-                Some(pause) if !self.is_stopping() && !active.order.unwanted => {
-                    self.pause(active.name, active.key, active.attempt.number(), active.order, cause, pause);
-                    Vec::new()
-                }
-                Some(_) | None => {
-                    let count = if cause == Cause::Cancelled { &mut self.counts.cancelled } else { &mut self.counts.failed };
-                    *count += 1;
-                    self.note(active.name.clone(), EventKind::Failed { cause: cause.clone(), took });
-                    let (key, tasks) = (active.key, active.order.tasks.clone());
-                    let failure = Failure { id: id.clone(), job: active, cause, diagnostics };
-                    let failed = |(task, variable)| (task, Done::Failed(self.failure(variable, &failure)));
-                    let failed = tasks.into_iter().map(failed).collect();
-                    self.failures.insert(key, failure);
-                    failed
-                }
-            },
+            Err((cause, diagnostics)) => {
+                let count = if cause == Cause::Cancelled { &mut self.counts.cancelled } else { &mut self.counts.failed };
+                *count += 1;
+                self.note(active.name.clone(), EventKind::Failed { cause: cause.clone(), took });
+                let (key, tasks) = (active.key, active.order.tasks.clone());
+                let failure = Failure { id: id.clone(), job: active, cause, diagnostics };
+                let failed = |(task, variable)| (task, Done::Failed(self.failure(variable, &failure)));
+                let failed = tasks.into_iter().map(failed).collect();
+                self.failures.insert(key, failure);
+                failed
+            }
         }
     }
 
     /// Puts a job that failed aside until its next try.
     fn pause(&mut self, name: Arc<str>, key: Digest, attempt: u32, mut order: Order, cause: Cause, pause: Duration) {
         order.failed.push(cause.clone());
+        order.tasks.first().into_iter().for_each(|(task, _)| self.record(*task, State::Pausing { attempt }));
         self.note(name.clone(), EventKind::Retried { cause, pause });
         self.pausing.push(Pausing { until: Instant::now() + pause, name, key, attempt, order });
     }
@@ -684,7 +704,7 @@ fn read_only(jobs: &Path) -> FileError {
 
 fn elsewhere(name: &str, holder: &Holder, span: Span) -> Diagnostic {
     let message = format!("`{name}` may still be running on {}, where an earlier run began it; it is computed here too", holder.host);
-    Diagnostic::warning("W0724", message, span).help(format!("if it does, end process {} there: nothing is lost by it", holder.pid))
+    Diagnostic::warning("W0727", message, span).help(format!("if it does, end process {} there: nothing is lost by it", holder.pid))
 }
 
 fn damaged_result(name: &str, error: &FileError, becomes: &str, span: Span) -> Diagnostic {

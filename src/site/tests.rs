@@ -2,6 +2,7 @@ use std::fs;
 use std::time::Duration;
 
 use super::*;
+use crate::diagnostic::Severity;
 use crate::job::Cause;
 
 const KILLED: Cause = Cause::Signal { signal: 9 };
@@ -98,17 +99,20 @@ fn files_are_looked_for_where_they_are_expected() {
         "SCL_SITE" => Some("/etc/scl.toml".into()),
         _ => None,
     };
-    let paths: Vec<_> = places(set, Path::new("models")).into_iter().map(|place| place.path).collect();
-    let expected = ["/home/me/.config/scl/site.toml", "models/site.toml", "models/.scl/site.toml", "/etc/scl.toml"];
+    let paths: Vec<_> = places(set, Path::new("models"), Path::new("elsewhere/.scl")).into_iter().map(|place| place.path).collect();
+    let expected = ["/home/me/.config/scl/site.toml", "models/site.toml", "elsewhere/.scl/site.toml", "/etc/scl.toml"];
     assert_eq!(paths, expected.map(PathBuf::from));
     let moved = |name: &str| if name == "XDG_CONFIG_HOME" { Some("/config".into()) } else { Some(OsString::new()) };
-    assert_eq!(places(moved, Path::new(""))[0].path, Path::new("/config/scl/site.toml"));
-    assert_eq!(places(|_| None, Path::new("")).len(), 2);
+    assert_eq!(places(moved, Path::new(""), Path::new(".scl"))[0].path, Path::new("/config/scl/site.toml"));
+    assert_eq!(places(|_| None, Path::new(""), Path::new(".scl")).len(), 2);
 }
 
 #[test]
 fn only_a_file_that_someone_named_must_be_there() {
     let missing = |named| load(&[Place { path: "/nowhere/site.toml".into(), named }], &mut SourceMap::new()).1;
     assert_eq!(missing(false), []);
+    // a directory is there, and cannot be read as a file
+    let unreadable = load(&[Place { path: "/".into(), named: false }], &mut SourceMap::new()).1;
+    assert!(matches!(unreadable.as_slice(), [said] if said.code == "W0830" && said.severity == Severity::Warning), "{unreadable:?}");
     assert!(matches!(missing(true).as_slice(), [fault] if fault.code == "E0830" && fault.message.contains("/nowhere/site.toml")));
 }

@@ -11,7 +11,7 @@ use super::{Lock, Store, read, rebuild};
 use crate::job::{FileError, Timestamp};
 
 /// Step n brings an index of version n to version n + 1; a new file has version 0.
-const STEPS: &[&str] = &[include_str!("index/1.sql")];
+const STEPS: &[&str] = &[include_str!("index/1.sql"), include_str!("index/2.sql")];
 
 /// How long a reader waits for a driver that is writing, which takes milliseconds.
 const READER_PATIENCE: Duration = Duration::from_secs(10);

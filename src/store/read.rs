@@ -1,8 +1,9 @@
 //! Reading the index, also while a driver writes it.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 use serde::Serialize;
 
 use super::index::{self, IndexError};
@@ -48,6 +49,9 @@ pub struct Run {
     pub ended: Option<u64>,
     /// How it stands.
     pub state: RunState,
+    /// The process that drives it, or drove it, as far as that is known.
+    #[serde(skip)]
+    pub driver: Option<Holder>,
 }
 
 /// A batch task of a run.
@@ -91,13 +95,26 @@ pub struct Task {
     pub cpu_us: Option<u64>,
 }
 
+/// From the latest task of this name on, until one is of the program: there is an index of the names.
+fn last() -> String {
+    format!(
+        "SELECT {TASK} FROM task WHERE name = ?2 AND made_of IS NOT NULL \
+         AND EXISTS (SELECT 1 FROM run WHERE run.id = task.run AND run.model = ?1) ORDER BY task.run DESC LIMIT 1"
+    )
+}
+
 /// Everything that is ever read, for who wants to know whether it is there.
 pub(super) const TABLES: [&str; 3] = [
-    "SELECT id, model, digest, mode, planned, started, ended, outcome, driver FROM run",
+    "SELECT id, model, digest, mode, planned, started, ended, outcome, driver, jobs FROM run",
     "SELECT run, number, name, variable, part, parts, joins, key, made_of, cores, memory, walltime_ms, state, attempt, job, cause, \
      started, ended, peak_rss, cpu_us FROM task",
     "SELECT run, number, text FROM line",
 ];
+
+/// Runs that began before a time, without the last one of each program, and the last one that was done.
+pub(super) const FORGETTABLE: &str = "SELECT id FROM run WHERE started < ?1 \
+    AND (model = '' OR id NOT IN (SELECT max(id) FROM run GROUP BY model)) \
+    AND id NOT IN (SELECT max(id) FROM run WHERE outcome = 'done' GROUP BY model)";
 
 const RUN: &str = "id, model, digest, mode, planned, started, ended, outcome, driver";
 const TASK: &str = "name, variable, part, parts, joins, key, made_of, cores, memory, walltime_ms, state, attempt, job, cause, started, \
@@ -144,7 +161,20 @@ impl Records {
         if run.state != RunState::Running {
             tasks.iter_mut().for_each(settle);
         }
+        share(&mut tasks);
         Ok(tasks)
+    }
+
+    /// The names of the batch tasks that a run may have, if it has told them.
+    pub fn planned(&self, run: &Run) -> Result<Vec<String>, IndexError> {
+        let text = self.all("SELECT jobs FROM run WHERE id = ?1", params![run.run], |row| row.get::<_, Option<String>>(0))?.pop().flatten();
+        Ok(text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default())
+    }
+
+    /// The keys of all tasks of a run, or of all runs of its program.
+    pub fn keys(&self, run: &Run, all_runs: bool) -> Result<Vec<Digest>, IndexError> {
+        let sql = "SELECT DISTINCT key FROM task WHERE run = ?1 OR ?2 AND run IN (SELECT id FROM run WHERE model = ?3)";
+        self.all(sql, params![run.run, all_runs, run.model], |row| digest(row, 0))
     }
 
     /// What a run printed.
@@ -158,20 +188,22 @@ impl Records {
         self.all(sql, (), |row| Ok((digest(row, 0)?, unsigned(row, 1)?.unwrap_or(0))))
     }
 
-    /// The keys that the latest run of each program used.
+    /// The keys of what the next run of any program may take: all that its runs used since the last one that was done, for those after
+    /// that one did not come to all of it. Of a program of which no run was done, all.
     pub fn reachable(&self) -> Result<Vec<Digest>, IndexError> {
-        let sql = "SELECT DISTINCT key FROM task WHERE run IN (SELECT max(id) FROM run GROUP BY model)";
+        let sql = "SELECT DISTINCT task.key FROM task JOIN run ON run.id = task.run WHERE run.id >= \
+                   coalesce((SELECT max(done.id) FROM run AS done WHERE done.model = run.model AND done.outcome = 'done'), 0)";
         self.all(sql, (), |row| digest(row, 0))
+    }
+
+    /// How many runs began before a time, in milliseconds since 1970, and nothing needs them.
+    pub(super) fn forgettable(&self, oldest: i64) -> Result<usize, IndexError> {
+        Ok(self.all(FORGETTABLE, params![oldest], |row| row.get::<_, i64>(0))?.len())
     }
 
     /// The last time that a task of this name in this program had a key, if it ever had.
     pub fn last(&self, model: &str, name: &str) -> Result<Option<Task>, IndexError> {
-        let sql = format!(
-            "SELECT {TASK} FROM task WHERE name = ?2 AND run IN (SELECT id FROM run WHERE model = ?1) AND made_of IS NOT NULL \
-             ORDER BY run DESC LIMIT 1"
-        );
-        let found = self.connection.query_row(&sql, params![model, name], |row| self.task(row)).optional();
-        found.map_err(IndexError::sqlite(&self.store.index_path()))
+        Ok(self.all(&last(), params![model, name], |row| self.task(row))?.pop())
     }
 
     fn all<T>(
@@ -224,12 +256,12 @@ impl Task {
 }
 
 fn run(row: &Row) -> rusqlite::Result<Run> {
-    let driver: String = row.get(8)?;
+    let driver = serde_json::from_str::<Holder>(&row.get::<_, String>(8)?).ok();
     let outcome: Option<String> = row.get(7)?;
-    let goes_on = || match serde_json::from_str::<Holder>(&driver).map(|holder| holder.life()) {
+    let goes_on = || match driver.as_ref().map(Holder::life) {
         // of another machine nothing can be seen, and it has not said that it ended
-        Ok(Life::Here | Life::Elsewhere) => RunState::Running,
-        Ok(Life::Over) | Err(_) => RunState::Killed,
+        Some(Life::Here | Life::Elsewhere) => RunState::Running,
+        Some(Life::Over) | None => RunState::Killed,
     };
     Ok(Run {
         run: row.get(0)?,
@@ -240,6 +272,7 @@ fn run(row: &Row) -> rusqlite::Result<Run> {
         started: unsigned(row, 5)?.unwrap_or(0),
         ended: unsigned(row, 6)?,
         state: outcome.map_or_else(|| Some(goes_on()), |name| RunState::of(&name)).ok_or_else(|| unknown(7))?,
+        driver,
     })
 }
 
@@ -249,6 +282,20 @@ fn call_by_id(task: &mut Task, jobs: &Path) {
         let ticket = task.attempt().and_then(|attempt| attempt.ticket().ok()?);
         let id = ticket.and_then(|ticket| Some(ticket.id_within(&Submission::at(jobs, &ticket.tag).id().ok()??)));
         task.job = id.or(task.job.take());
+    }
+}
+
+/// What waits for the job of another task stands as that one does, once it is known to have no result, and has the attempt that came last.
+fn share(tasks: &mut [Task]) {
+    let owners = tasks.iter().filter(|task| task.state != TaskState::Shared);
+    let owners: HashMap<Digest, Task> = owners.map(|task| (task.key, task.clone())).collect();
+    for task in tasks.iter_mut().filter(|task| task.state == TaskState::Shared) {
+        let Some(owner) = owners.get(&task.key) else { continue };
+        task.attempt.clone_from(&owner.attempt);
+        if matches!(owner.state, TaskState::Failed | TaskState::Lost | TaskState::Cancelled) {
+            task.state = owner.state;
+            task.cause.clone_from(&owner.cause);
+        }
     }
 }
 
@@ -274,8 +321,7 @@ fn settle(task: &mut Task) {
         return;
     }
     let submitted = attempt.as_ref().is_some_and(Attempt::is_submitted);
-    let holder = attempt.and_then(|attempt| attempt.holder().ok().flatten());
-    task.state = match holder.map(|holder| holder.life()) {
+    task.state = match attempt.and_then(|attempt| attempt.life()) {
         // the batch system has not said that it is over
         Some(_) if submitted => TaskState::Running,
         None if submitted => TaskState::Waiting,
@@ -297,4 +343,20 @@ fn digest(row: &Row, column: usize) -> rusqlite::Result<Digest> {
 fn unsigned(row: &Row, column: usize) -> rusqlite::Result<Option<u64>> {
     let number: Option<i64> = row.get(column)?;
     Ok(number.map(|number| u64::try_from(number).unwrap_or(0)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_task_of_a_name_is_found_without_looking_at_all() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let store = Store::open(directory.path()).expect("writable");
+        let index = index::in_memory(&store).expect("memory");
+        let mut plan = index.prepare(&format!("EXPLAIN QUERY PLAN {}", last())).expect("SQL");
+        let steps = plan.query_map(params!["m", "a"], |row| row.get::<_, String>(3)).expect("a plan");
+        let steps: Vec<String> = steps.collect::<rusqlite::Result<_>>().expect("text");
+        assert!(steps[0].contains("task_of_name") && !steps.iter().any(|step| step.contains("TEMP B-TREE")), "{steps:?}");
+    }
 }

@@ -66,9 +66,12 @@ fn entry(key: Digest, attempt: &Attempt, number: u32) -> Result<Entry, FileError
 }
 
 fn state(attempt: &Attempt, manifest: Option<Manifest>) -> Option<State> {
+    if let Ok(Some(cause)) = attempt.verdict() {
+        return Some(State::Ended(End { cause: Some(cause), times: None, usage: None }));
+    }
     match manifest {
         Some(manifest) => Some(State::Ended(End::of(&manifest))),
-        None if attempt.holder().ok().flatten().is_some_and(|holder| holder.life() == Life::Here) => Some(State::Running),
+        None if attempt.life() == Some(Life::Here) => Some(State::Running),
         None => None,
     }
 }

@@ -97,6 +97,11 @@ pub enum State {
         /// What the batch system calls it.
         job: Arc<str>,
     },
+    /// Its job failed, and is going to be tried again.
+    Pausing {
+        /// The number of the attempt that failed.
+        attempt: u32,
+    },
     /// Its job has begun.
     Running,
     /// It is over.

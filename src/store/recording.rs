@@ -3,6 +3,7 @@
 //! The scheduler never waits for it: notes go through a channel, and a transaction that cannot be made because someone reads is
 //! made later. What the index is missing after a driver was killed, the directories of the jobs tell.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
@@ -25,8 +26,8 @@ const BATCH: Duration = Duration::from_millis(20);
 const PATIENCE: Duration = Duration::from_millis(50);
 const LAST_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Lines that are longer are kept to this many bytes.
-const LONGEST_LINE: usize = 64 << 10;
+/// Of lines that are longer only so many bytes are kept.
+const LONGEST_LINE: usize = 16 << 20;
 
 /// What a run is.
 #[derive(Clone, Debug)]
@@ -37,8 +38,8 @@ pub struct RunInfo {
     pub digest: Digest,
     /// `workflow`, …
     pub mode: &'static str,
-    /// How many batch tasks it has.
-    pub planned: usize,
+    /// The names of the batch tasks that it may have.
+    pub planned: Vec<String>,
 }
 
 enum Message {
@@ -50,6 +51,7 @@ enum Message {
 #[derive(Debug)]
 pub struct Recording {
     root: PathBuf,
+    run: i64,
     sender: Sender<Message>,
     writer: Option<JoinHandle<Result<(), IndexError>>>,
     looked: Option<Instant>,
@@ -63,9 +65,9 @@ impl Recording {
     pub fn begin(store: &Store, lock: &Lock, info: &RunInfo) -> Result<(Self, Option<String>), IndexError> {
         let (mut connection, said) = index::open(store, lock)?;
         let path = store.index_path();
+        // before the run can be seen, for then it may be asked
+        wishes::clear(store.root());
         let run = begin(&mut connection, info).map_err(IndexError::sqlite(&path))?;
-        // they were meant for drivers that are gone
-        wishes::take(store.root());
         let (sender, receiver) = mpsc::channel();
         let writer = Writer { connection, run, path, lines: 0 };
         let thread = thread::Builder::new().name("scl-index".to_owned()).spawn(move || writer.write(&receiver));
@@ -73,6 +75,7 @@ impl Recording {
         Ok((
             Recording {
                 root: store.root().to_owned(),
+                run,
                 sender,
                 writer: Some(writer),
                 looked: None,
@@ -118,7 +121,7 @@ impl Recorder for Recording {
             return Wishes::default();
         }
         self.looked = Some(Instant::now());
-        wishes::take(&self.root)
+        wishes::take(&self.root, self.run)
     }
 }
 
@@ -126,11 +129,13 @@ impl Recorder for Recording {
 fn begin(connection: &mut Connection, info: &RunInfo) -> rusqlite::Result<i64> {
     let transaction = connection.transaction()?;
     let now = milliseconds(Timestamp::now());
-    transaction.execute("UPDATE run SET ended = ?1, outcome = ?2 WHERE ended IS NULL", params![now, RunState::Killed.name()])?;
+    // when that was nobody knows
+    transaction.execute("UPDATE run SET outcome = ?1 WHERE outcome IS NULL", params![RunState::Killed.name()])?;
+    let jobs = serde_json::to_string(&info.planned).ok();
     let driver = serde_json::to_string(&Holder::this_process(Vec::new())).unwrap_or_else(|_| host());
     transaction.execute(
-        "INSERT INTO run (model, digest, mode, scl, driver, planned, started) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        params![info.model, info.digest.to_string(), info.mode, VERSION, driver, signed(info.planned as u64), now],
+        "INSERT INTO run (model, digest, mode, scl, driver, planned, started, jobs) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        params![info.model, info.digest.to_string(), info.mode, VERSION, driver, signed(info.planned.len() as u64), now, jobs],
     )?;
     let run = transaction.last_insert_rowid();
     transaction.commit()?;
@@ -183,7 +188,7 @@ impl Writer {
         }
     }
 
-    /// All or nothing; what cannot be written because someone reads stays for later.
+    /// All or nothing; what cannot be written because someone reads, or because the disk is full, stays for later.
     fn commit(&mut self, pending: &mut Vec<Event>, outcome: Option<RunState>) -> rusqlite::Result<()> {
         let lines = self.lines;
         match self.try_commit(pending, outcome) {
@@ -191,7 +196,7 @@ impl Writer {
                 pending.clear();
                 Ok(())
             }
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && outcome.is_none() => {
+            Err(error) if may_pass(&error) && outcome.is_none() => {
                 self.lines = lines;
                 Ok(())
             }
@@ -206,7 +211,7 @@ impl Writer {
                 Event::Task(entry) => insert(&transaction, self.run, entry)?,
                 Event::State { task, state } => change(&transaction, self.run, *task, state)?,
                 Event::Line(text) => {
-                    let text = &text[..text.floor_char_boundary(LONGEST_LINE)];
+                    let text = shortened(text, LONGEST_LINE);
                     let mut statement = transaction.prepare_cached("INSERT INTO line (run, number, text) VALUES (?1, ?2, ?3)")?;
                     statement.execute(params![self.run, self.lines, text])?;
                     self.lines += 1;
@@ -219,6 +224,19 @@ impl Writer {
         }
         transaction.commit()
     }
+}
+
+/// A line, or the beginning of one that is too long to be kept, which says so.
+fn shortened(text: &str, longest: usize) -> Cow<'_, str> {
+    if text.len() <= longest {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(format!("{}… (cut here, for the line has {} bytes)", &text[..text.floor_char_boundary(longest)], text.len()))
+}
+
+/// Whether it may be possible later.
+fn may_pass(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DiskFull))
 }
 
 fn busy() -> rusqlite::Error {
@@ -260,6 +278,7 @@ pub(super) fn change(transaction: &Transaction, run: i64, task: u32, state: &Sta
         State::Kept { attempt } => set("state = ?3, attempt = ?4", &[&TaskState::Kept.name(), attempt]),
         State::Shared { attempt } => set("state = ?3, attempt = ?4", &[&TaskState::Shared.name(), attempt]),
         State::Waiting { attempt, job } => set("state = ?3, attempt = ?4, job = ?5", &[&TaskState::Waiting.name(), attempt, job]),
+        State::Pausing { attempt } => set("state = ?3, attempt = ?4", &[&TaskState::Waiting.name(), attempt]),
         State::Running => set("state = ?3", &[&TaskState::Running.name()]),
         State::Lacking { .. } => Ok(()),
         State::Ended(end @ End { cause, times, usage }) => {
@@ -282,4 +301,33 @@ fn signed(number: u64) -> i64 {
 
 fn milliseconds(time: Timestamp) -> i64 {
     signed(time.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_full_disk_does_not_take_is_written_later() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let store = Store::open(directory.path()).expect("writable");
+        let connection = index::in_memory(&store).expect("memory");
+        let limit = |connection: &Connection, pages: u32| {
+            connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).expect("SQL");
+        };
+        limit(&connection, 1);
+        let mut writer = Writer { connection, run: 1, path: store.index_path(), lines: 0 };
+        let mut pending = vec![Event::Line("x".repeat(1 << 20).into())];
+        writer.commit(&mut pending, None).expect("no reason to give up");
+        assert_eq!((pending.len(), writer.lines), (1, 0));
+        limit(&writer.connection, 100_000);
+        writer.commit(&mut pending, None).expect("there is room");
+        assert_eq!((pending.len(), writer.lines), (0, 1));
+    }
+
+    #[test]
+    fn a_line_that_is_cut_says_so() {
+        assert_eq!(shortened("äöü", 6), "äöü");
+        assert_eq!(shortened("äöü", 5), "äö… (cut here, for the line has 6 bytes)");
+    }
 }

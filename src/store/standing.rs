@@ -32,7 +32,7 @@ pub enum TaskState {
     Cancelled,
     /// It runs.
     Running,
-    /// It was submitted and has not begun.
+    /// It was submitted and has not begun, or it failed and is going to be tried again.
     Waiting,
     /// It was computed.
     Done,

@@ -12,7 +12,7 @@ use crate::resources::Request;
 use crate::value::Value;
 
 fn info(model: &str) -> RunInfo {
-    RunInfo { model: model.to_owned(), digest: Digest::of(b"text"), mode: "workflow", planned: 2 }
+    RunInfo { model: model.to_owned(), digest: Digest::of(b"text"), mode: "workflow", planned: vec!["a".to_owned(), "b 1/2".to_owned()] }
 }
 
 fn entry(task: u32, name: &str) -> Entry {
@@ -152,6 +152,7 @@ fn what_was_noted_is_read() {
     assert!(attempt.path().ends_with(format!("{}/attempt-3", Digest::of(b"b 1/2"))), "{attempt:?}");
     assert_eq!(records.lines(&runs[0]).expect("readable"), ["printed"]);
     assert_eq!(records.last("/m.scl", "a").expect("readable").and_then(|task| task.made_of), entry(0, "a").parts);
+    assert_eq!(records.planned(&runs[0]).expect("readable"), ["a", "b 1/2"]);
     assert_eq!(records.reachable().expect("readable").len(), 2);
 }
 
@@ -187,8 +188,14 @@ fn a_driver_that_was_killed_is_known_to_be() {
     let (records, _) = read(&store);
     let tasks = records.tasks(&records.runs(None, 1).expect("readable")[0]).expect("readable");
     assert!(tasks.iter().all(|task| task.state == TaskState::Lost), "their directories are not there");
+    connection
+        .execute("UPDATE task SET state = 'shared', key = (SELECT key FROM task WHERE number = 0) WHERE number = 1", ())
+        .expect("SQL");
+    let tasks = records.tasks(&records.runs(None, 1).expect("readable")[0]).expect("readable");
+    assert_eq!(tasks[1].state, TaskState::Lost, "what waits for the job of another is lost with it");
     record(&store, "m");
-    assert_eq!(read(&store).0.runs(None, 2).expect("readable")[1].state, RunState::Killed, "the next driver says so");
+    let killed = read(&store).0.runs(None, 2).expect("readable").remove(1);
+    assert_eq!((killed.state, killed.ended), (RunState::Killed, None), "the next driver says so, but not when");
 }
 
 /// A store with one job that is over, and an index of it.

@@ -3,17 +3,28 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::{FORMAT, Store, Wishes};
 use crate::job::{FileError, files};
 
-/// Asks the driver of a store; gives the file of the request.
-pub fn ask(store: &Store, wishes: &Wishes) -> Result<PathBuf, FileError> {
+/// What is in such a file. The run is named, for the driver that reads it may be another one than was meant.
+#[derive(Serialize, Deserialize)]
+struct Request {
+    #[serde(default)]
+    run: i64,
+    #[serde(flatten)]
+    wishes: Wishes,
+}
+
+/// Asks the driver of a run; gives the file of the request.
+pub fn ask(store: &Store, run: i64, wishes: Wishes) -> Result<PathBuf, FileError> {
     let directory = directory(store.root());
     files::make_dir(&directory)?;
     // the name under which a file of this process would be prepared is unique already
     let name = files::beside(&directory.join("wish"));
     let path = directory.join(name.file_name().unwrap_or_default().to_string_lossy().trim_start_matches('.'));
-    files::write(&path, &files::to_json(&path, FORMAT, wishes)?)?;
+    files::write(&path, &files::to_json(&path, FORMAT, &Request { run, wishes })?)?;
     Ok(path)
 }
 
@@ -22,9 +33,23 @@ pub fn is_pending(request: &Path) -> bool {
     request.exists()
 }
 
-/// Takes all requests away, and gives them together.
-pub(super) fn take(root: &Path) -> Wishes {
+/// Takes all requests away, and gives those to a run together.
+pub(super) fn take(root: &Path, run: i64) -> Wishes {
     let mut all = Wishes::default();
+    for request in requests(root).into_iter().filter(|request| request.run == run) {
+        all.all |= request.wishes.all;
+        all.tasks.extend(request.wishes.tasks);
+    }
+    all
+}
+
+/// Takes all requests away: they were meant for drivers that are gone.
+pub(super) fn clear(root: &Path) {
+    requests(root);
+}
+
+fn requests(root: &Path) -> Vec<Request> {
+    let mut requests = Vec::new();
     // no such directory: nobody ever asked
     for entry in fs::read_dir(directory(root)).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -32,14 +57,11 @@ pub(super) fn take(root: &Path) -> Wishes {
         if entry.file_name().to_string_lossy().starts_with('.') {
             continue;
         }
-        let wishes = files::read(&path).and_then(|bytes| files::from_json::<Wishes>(&path, &bytes, FORMAT, files::Writer::Any));
+        let request = files::read(&path).and_then(|bytes| files::from_json::<Request>(&path, &bytes, FORMAT, files::Writer::Any));
         let _ = fs::remove_file(&path);
-        if let Ok(wishes) = wishes {
-            all.all |= wishes.all;
-            all.tasks.extend(wishes.tasks);
-        }
+        requests.extend(request);
     }
-    all
+    requests
 }
 
 fn directory(root: &Path) -> PathBuf {
@@ -54,12 +76,21 @@ mod tests {
     fn requests_are_taken_once() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let store = Store::open(directory.path()).expect("writable");
-        assert_eq!(take(store.root()), Wishes::default());
-        let one = ask(&store, &Wishes { all: false, tasks: vec!["a".to_owned()] }).expect("writable");
-        let two = ask(&store, &Wishes { all: true, tasks: Vec::new() }).expect("writable");
+        assert_eq!(take(store.root(), 3), Wishes::default());
+        let one = ask(&store, 3, Wishes { all: false, tasks: vec!["a".to_owned()] }).expect("writable");
+        let two = ask(&store, 3, Wishes { all: true, tasks: Vec::new() }).expect("writable");
         assert!(is_pending(&one) && is_pending(&two) && one != two);
-        assert_eq!(take(store.root()), Wishes { all: true, tasks: vec!["a".to_owned()] });
+        assert_eq!(take(store.root(), 3), Wishes { all: true, tasks: vec!["a".to_owned()] });
         assert!(!is_pending(&one) && !is_pending(&two));
-        assert_eq!(take(store.root()), Wishes::default());
+        assert_eq!(take(store.root(), 3), Wishes::default());
+    }
+
+    #[test]
+    fn a_request_to_another_run_ends_nothing() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let store = Store::open(directory.path()).expect("writable");
+        let request = ask(&store, 3, Wishes { all: true, tasks: Vec::new() }).expect("writable");
+        assert_eq!(take(store.root(), 4), Wishes::default());
+        assert!(!is_pending(&request), "nobody else will read it");
     }
 }

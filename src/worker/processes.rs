@@ -15,14 +15,12 @@ pub(super) struct Process {
     birth: u64,
     /// Resident memory in pages.
     pages: u64,
-    /// Whether it is over, and nobody has taken note of that.
-    dead: bool,
 }
 
 impl Process {
-    /// Whether it is the other one, and lives: numbers are reused, but not at the same time.
+    /// Whether it is the other one: numbers are reused, but not at the same time.
     pub(super) fn is_same(&self, other: &Process) -> bool {
-        (self.pid, self.birth) == (other.pid, other.birth) && !self.dead
+        (self.pid, self.birth) == (other.pid, other.birth)
     }
 }
 
@@ -61,7 +59,7 @@ fn parse(stat: &[u8]) -> Option<Process> {
     }
     let (parent, group) = (rest.get(1)?.parse().ok()?, rest.get(2)?.parse().ok()?);
     let (birth, pages) = (rest.get(19)?.parse().ok()?, rest.get(21)?.parse().ok()?);
-    Some(Process { pid, parent, group, birth, pages, dead: matches!(rest.first(), Some(&("Z" | "X"))) })
+    Some(Process { pid, parent, group, birth, pages })
 }
 
 #[cfg(test)]
@@ -69,13 +67,13 @@ mod tests {
     use super::*;
 
     fn process(pid: i32, parent: i32, group: i32) -> Process {
-        Process { pid, parent, group, birth: 1, pages: 1, dead: false }
+        Process { pid, parent, group, birth: 1, pages: 1 }
     }
 
     #[test]
     fn a_name_may_hold_anything() {
         let stat = b"42 (a) (b\n\xff) S 1 7 7 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 100 1000 55 18446744073709551615 1 1\n";
-        assert_eq!(parse(stat), Some(Process { pid: 42, parent: 1, group: 7, birth: 100, pages: 55, dead: false }));
+        assert_eq!(parse(stat), Some(Process { pid: 42, parent: 1, group: 7, birth: 100, pages: 55 }));
         for cut in [&b""[..], b")(", b"42 (a) S 1 7", b"x (a) S 1 7"] {
             assert_eq!(parse(cut), None);
         }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use libtest_mimic::{Failed, Trial};
-use nix::sys::signal::kill;
+use nix::sys::signal::{Signal, kill};
 
 use crate::binary::Place;
 use crate::jobs::{Driver, attempts, expect, place, wait_until, workflow};
@@ -15,19 +15,30 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 22] = [
+    let tests: [(&str, Test); 33] = [
         ("a run is cancelled", cancelled_run),
         ("one job of a run is cancelled", cancelled_job),
+        ("what waits for its inputs is cancelled", cancelled_before_it_began),
+        ("what waits for the job of another task is cancelled", cancelled_shared),
+        ("what waits for another try is cancelled", cancelled_between_tries),
+        ("only the run that is named is cancelled", cancelled_by_name),
+        ("a driver that has not entered its run is asked for nothing", cancelled_too_early),
         ("what a killed driver left is cancelled", cancelled_orphan),
+        ("only what is left of the program that is named is cancelled", cancelled_orphan_by_name),
         ("what nobody runs is not cancelled", nothing_to_cancel),
-        ("what the last run has not used is removed", unreachable),
+        ("what is not used any more is removed", unreachable),
+        ("what a run that was broken off did not come to is not removed", reachable),
         ("what is old is removed, and runs are forgotten", old),
         ("what is too much is removed, the oldest first", too_much),
+        ("what several jobs have counts once", links),
+        ("attempts and files that nothing needs are removed", superseded),
         ("nothing is removed while a driver runs", used_store),
         ("what still runs is not removed", running_job),
         ("a result that was altered or truncated is computed anew", damaged_result),
         ("an earlier result is used when the last one is damaged", earlier_result),
+        ("a job whose process is not named any more", damaged_holder),
         ("a manifest that was truncated is no evidence", damaged_manifest),
+        ("a result that was copied from another job is none", copied_result),
         ("a damaged index is made anew", damaged_index),
         ("a newer store is refused", newer_store),
         ("a store whose mark was lost is used", lost_mark),
@@ -101,7 +112,89 @@ fn cancelled_orphan() -> Result<(), Failed> {
     let answer = json(&place, &["cancel", "a"])?;
     expect(answer["tasks"][0]["name"] == "a" && answer["tasks"][0]["survives"].is_null(), answer)?;
     wait_until(|| kill(job, None).is_err())?;
-    place.run(&["cancel"]).prints("nothing runs\n")
+    place.run(&["cancel"]).prints("nothing runs\n")?;
+    let stands = || json(&place, &["status"]).map(|status| status["tasks"][0]["state"] == "cancelled");
+    expect(stands()?, "it was ended on purpose")?;
+    fs::remove_file(store(&place).join("index.sqlite"))?;
+    expect(stands()?, "its directory says so too")
+}
+
+fn cancelled_before_it_began() -> Result<(), Failed> {
+    let slow = "sum(map((x: sum(range(0, 1000000, 1)) + x), range(0, 150, 1)))";
+    let place = place(&format!("a = {slow} on 1 core\nb = a + 1 on 1 core\nprint(a)\nprint(b)\n"));
+    let driver = driver_of(&place)?;
+    place.run(&["cancel", "c"]).is_refused(&["E0725"])?;
+    place.run(&["cancel", "b"]).prints("will not begin: b\n")?;
+    driver.end()?.ends(1, "74999925011175\n", &["the job of `b` failed: cancelled", "jobs: 1 done, 0 failed, 0 kept, 1 cancelled"])?;
+    let status = json(&place, &["status"])?;
+    expect(status["tasks"][1]["state"] == "cancelled" && attempts(&store(&place)).len() == 1, status)
+}
+
+/// `b` computes what `a` does.
+fn cancelled_shared() -> Result<(), Failed> {
+    let place = place(&format!("a = {LONG} on 1 core\nb = {LONG} on 1 core\nprint(a)\nprint(b)\n"));
+    let driver = driver_of(&place)?;
+    wait_until(|| json(&place, &["status"]).is_ok_and(|status| status["tasks"][1]["state"] == "shared"))?;
+    place.run(&["cancel", "b"]).prints("ended: a\nended: b\n")?;
+    driver.end()?.ends(1, "", &["the job of `a` failed: cancelled", "1 cancelled"])?;
+    let status = json(&place, &["status"])?;
+    expect(status["tasks"][0]["state"] == "cancelled" && status["tasks"][1]["state"] == "cancelled", status)
+}
+
+fn cancelled_between_tries() -> Result<(), Failed> {
+    let place = place(&format!("a = {LONG} on 1 core\nprint(a)\n"));
+    place.write("site.toml", "[retries]\nsignal = 3\npause_seconds = 100\n");
+    let driver = driver_of(&place)?;
+    let job = driver.jobs(1)?[0];
+    kill(job, Signal::SIGKILL)?;
+    wait_until(|| json(&place, &["status"]).is_ok_and(|status| status["tasks"][0]["state"] == "waiting"))?;
+    place.run(&["cancel", "a"]).prints("ended: a\n")?;
+    driver.end()?.ends(1, "", &["the job of `a` failed: cancelled", "1 cancelled"])?;
+    let status = json(&place, &["status"])?;
+    expect(status["tasks"][0]["state"] == "cancelled", status)
+}
+
+/// One run is over when another one begins.
+fn cancelled_by_name() -> Result<(), Failed> {
+    let place = place(&format!("a = {LONG} on 1 core\nprint(a)\n"));
+    place.write("b.scl", "b = 1 on 1 core\nprint(b)\n");
+    place.run(&["run", "b.scl"]).prints("1\n")?;
+    let driver = driver_of(&place)?;
+    let job = driver.jobs(1)?[0];
+    let user = format!("process {}", driver.pid());
+    for named in [["-p", "b.scl"], ["--run", "1"]] {
+        place.run(&[&["cancel"], &named[..]].concat()).is_refused(&["E0734", "run 1 of ", "b.scl is over", &user])?;
+    }
+    place.run(&["cancel", "-p", "c.scl"]).is_refused(&["E0724", "c.scl"])?;
+    expect(kill(job, None).is_ok(), "the other run goes on")?;
+    place.run(&["cancel", "-p", "model.scl"]).prints("ended: a\nended: run 2\n")?;
+    driver.end()?.ends(1, "", &["interrupted"])
+}
+
+/// This process has the lock, and says nothing of itself or of a run.
+fn cancelled_too_early() -> Result<(), Failed> {
+    let place = place(&two_jobs(1));
+    workflow(&place).prints("2 21\n")?;
+    let lock = fs::File::open(store(&place).join("lock"))?;
+    lock.lock()?;
+    for command in [&["cancel"] as &[&str], &["cancel", "a"]] {
+        place.run(command).is_refused(&["E0734", "run 1 of", "used by another process"])?;
+    }
+    expect(fs::read_dir(store(&place).join("wishes")).is_err(), "nothing was asked")
+}
+
+fn cancelled_orphan_by_name() -> Result<(), Failed> {
+    let place = place(&format!("a = {LONG} on 1 core\nprint(a)\n"));
+    let driver = driver_of(&place)?;
+    let job = driver.jobs(1)?[0];
+    driver.kill()?;
+    place.write("b.scl", "b = 1 on 1 core\nprint(b)\n");
+    place.run(&["run", "b.scl"]).prints("1\n")?;
+    place.run(&["cancel", "-p", "b.scl"]).prints("nothing runs\n")?;
+    place.run(&["cancel", "--run", "2"]).prints("nothing runs\n")?;
+    expect(kill(job, None).is_ok(), "what another program left goes on")?;
+    place.run(&["cancel", "-p", "model.scl"]).prints("ended: a\n")?;
+    wait_until(|| kill(job, None).is_err())
 }
 
 fn nothing_to_cancel() -> Result<(), Failed> {
@@ -125,6 +218,23 @@ fn unreachable() -> Result<(), Failed> {
     workflow(&place).ends(0, "3 21\n", &["2 kept"])?;
     place.write("model.scl", two_jobs(1));
     workflow(&place).ends(0, "2 21\n", &["1 done, 0 failed, 1 kept"])
+}
+
+/// The second run is ended before it comes to `c`; the third fails.
+fn reachable() -> Result<(), Failed> {
+    let program = |a: &str| format!("a = {a} on 1 core\nb = if(a > 0, 5, 6) on 1 core\nc = b + 1 on 1 core\nprint(c)\n");
+    let place = place(&program("2"));
+    workflow(&place).prints("6\n")?;
+    place.write("model.scl", program(LONG));
+    let driver = driver_of(&place)?;
+    place.run(&["gc", "--unreachable"]).ends(1, "", &["E0732"])?;
+    driver.interrupt()?.ends(1, "", &["interrupted"])?;
+    place.write("model.scl", program("1/0"));
+    workflow(&place).ends(1, "", &["division by zero"])?;
+    place.run(&["gc", "--unreachable"]).prints_some(&["removed: 0 jobs", "left: 7 jobs"])?;
+    place.write("model.scl", program("2"));
+    workflow(&place).ends(0, "6\n", &["0 done, 0 failed, 3 kept"])?;
+    place.run(&["gc", "--unreachable"]).prints_some(&["removed: 4 jobs", "left: 3 jobs"])
 }
 
 fn old() -> Result<(), Failed> {
@@ -151,6 +261,43 @@ fn too_much() -> Result<(), Failed> {
     workflow(&place).ends(0, "2\n", &["1 done"])
 }
 
+/// A value of some size is in a file that all chunks read: removing one of them frees next to nothing.
+fn links() -> Result<(), Failed> {
+    let place = place("s = (v: 1, 2, 3)\nn = range(0, 200000, 1)\nm = map((x: x*sum(n)), s) in 3 chunks on 1 core\nprint(m[0])\n");
+    workflow(&place).prints("19999900000\n")?;
+    let bytes = |answer: &serde_json::Value, name: &str| answer["swept"][name].as_u64().unwrap_or_default();
+    let all = bytes(&json(&place, &["gc"])?, "left_bytes");
+    expect((1_600_000..3_000_000).contains(&all), all)?;
+    let answer = json(&place, &["gc", "--max-size", &format!("{}B", all - 1)])?;
+    expect(answer["swept"]["removed"] == 1 && bytes(&answer, "removed_bytes") < 200_000, &answer)?;
+    expect(bytes(&answer, "left_bytes") == all - bytes(&answer, "removed_bytes"), &answer)?;
+    let answer = json(&place, &["gc", "--older-than", "0s"])?;
+    expect(bytes(&answer, "removed_bytes") > 1_600_000 && bytes(&answer, "left_bytes") == 0, &answer)
+}
+
+/// Of three attempts the second has a sound result, and the last one has failed.
+fn superseded() -> Result<(), Failed> {
+    let place = place("a = 1 + 1 on 1 core\nprint(a)\n");
+    workflow(&place).prints("2\n")?;
+    for _ in 0..2 {
+        place.run(&["run", "--fresh", "model.scl"]).prints("2\n")?;
+    }
+    let all = attempts(&store(&place));
+    expect(all.len() == 3, &all)?;
+    fs::remove_file(all[2].join("manifest.json"))?;
+    for path in ["", "wishes", "jobs", "jobs/texts"].map(|path| store(&place).join(path)).iter().chain(&all) {
+        fs::create_dir_all(path)?;
+        fs::write(path.join(".result.json.host.12-3"), "half")?;
+    }
+    place.run(&["gc", "--dry-run"]).prints_some(&["removed: 0 jobs", ", 7 files", "left: 1 jobs"])?;
+    expect(attempts(&store(&place)) == all, "nothing is removed to say it")?;
+    place.run(&["gc"]).prints_some(&["removed: 0 jobs", ", 7 files", "left: 1 jobs"])?;
+    expect(attempts(&store(&place)) == all[1..], attempts(&store(&place)))?;
+    expect(json(&place, &["gc"])?["swept"]["leftovers"] == 0, "all is gone")?;
+    expect(store(&place).join(".gitignore").exists(), "it has a use")?;
+    workflow(&place).ends(0, "2\n", &["1 kept"])
+}
+
 fn used_store() -> Result<(), Failed> {
     let place = place(&format!("a = {LONG} on 1 core\nprint(a)\n"));
     let driver = driver_of(&place)?;
@@ -163,6 +310,20 @@ fn running_job() -> Result<(), Failed> {
     driver_of(&place)?.kill()?;
     place.run(&["gc", "--older-than", "0s"]).prints_some(&["removed: 0 jobs", "1 of them only because they run"])?;
     place.run(&["cancel"]).prints("ended: a\n")?;
+    place.run(&["gc", "--older-than", "0s"]).prints_some(&["removed: 1 jobs"])
+}
+
+fn damaged_holder() -> Result<(), Failed> {
+    let place = place(&format!("a = {LONG} on 1 core\nprint(a)\n"));
+    let driver = driver_of(&place)?;
+    let job = driver.jobs(1)?[0];
+    driver.kill()?;
+    fs::write(files(&place, "process.json").remove(0), "")?;
+    let status = json(&place, &["status"])?;
+    expect(status["tasks"][0]["state"] == "running", status)?;
+    place.run(&["gc", "--older-than", "0s"]).prints_some(&["removed: 0 jobs", "1 of them only because they run"])?;
+    place.run(&["cancel"]).prints("ended: a\n")?;
+    wait_until(|| kill(job, None).is_err())?;
     place.run(&["gc", "--older-than", "0s"]).prints_some(&["removed: 1 jobs"])
 }
 
@@ -203,6 +364,16 @@ fn damaged_manifest() -> Result<(), Failed> {
     workflow(&place).ends(0, "2 21\n", &["2 kept"])
 }
 
+fn copied_result() -> Result<(), Failed> {
+    let place = place(&two_jobs(1));
+    workflow(&place).prints("2 21\n")?;
+    let attempts = attempts(&store(&place));
+    for file in ["manifest.json", "result.json"] {
+        fs::copy(attempts[0].join(file), attempts[1].join(file))?;
+    }
+    workflow(&place).ends(0, "2 21\n", &["1 done, 0 failed, 1 kept", "warning[W0720]", "it is of the job"])
+}
+
 fn damaged_index() -> Result<(), Failed> {
     let place = place(&two_jobs(1));
     workflow(&place);
@@ -212,12 +383,21 @@ fn damaged_index() -> Result<(), Failed> {
     let status = place.run(&["status"]);
     status.prints_some(&["jobs that were found", "jobs: 2 done"])?;
     expect(status.stderr.contains("warning[W0724]"), &status)?;
+    let before = fs::read(&index)?;
+    for limit in [["--older-than", "0s"], ["--max-size", "1B"]] {
+        for dry in [&["--dry-run"] as &[&str], &[]] {
+            place.run(&[&["gc"], &limit[..], dry].concat()).ends(1, "", &["E0735"])?;
+        }
+    }
+    expect(fs::read(&index)? == before, "it is left to the next run")?;
     workflow(&place).ends(0, "2 21\n", &["2 kept", "warning[W0721]", "index.damaged-"])?;
     let again = workflow(&place);
     again.ends(0, "2 21\n", &["2 kept"])?;
     expect(!again.stderr.contains("W0721"), &again)?;
     fs::remove_file(&index)?;
     place.run(&["results", "b"]).prints("21\n")?;
+    let ran = place.run(&["gc", "--older-than", "1h"]);
+    expect(ran.code == Some(0) && ran.stderr.contains("warning[W0726]"), ran)?;
     workflow(&place).ends(0, "2 21\n", &["2 kept"])
 }
 
@@ -310,7 +490,7 @@ fn read_only_store() -> Result<(), Failed> {
     place.run(&["gc"]).is_refused(&["E0733"])?;
     place.run(&["cancel"]).is_refused(&["E0730"])?;
     place.write("model.scl", two_jobs(2) + "print(b)\n");
-    workflow(&place).ends(1, "21\n", &["1 kept", "W0722", "E0702", "Read-only file system"])
+    workflow(&place).ends(1, "21\n", &["1 kept", "W0722", "E0702", "read-only filesystem"])
 }
 
 fn full_disk() -> Result<(), Failed> {

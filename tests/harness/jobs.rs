@@ -324,6 +324,12 @@ fn faulty_site_file() -> Result<(), Failed> {
     with("missing.toml").is_refused(&["E0830", "missing.toml"])?;
     place.write("named.toml", "[retries]\nsignal = 3\n");
     with("named.toml").prints("5\n")?;
+    std::fs::create_dir_all(place.path().join("elsewhere/site.toml"))?;
+    let elsewhere = &["run", "--store", "elsewhere", "model.scl"];
+    place.run(elsewhere).ends(0, "5\n", &["warning[W0830]", "passed over"])?;
+    std::fs::remove_dir(place.path().join("elsewhere/site.toml"))?;
+    place.write("elsewhere/site.toml", "retries = 3\n");
+    place.run(elsewhere).is_refused(&["E0833", "elsewhere/site.toml"])?;
     place.write("site.toml", "retries = 3\n");
     workflow(&place).is_refused(&["E0833", "site.toml:1:11"])?;
     place.run(&["repl"]).is_refused(&["E0833"])

@@ -12,13 +12,14 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 15] = [
+    let tests: [(&str, Test); 16] = [
         ("a summary tells outcomes, core hours and memory", summary),
         ("status tells how each task stands", status),
         ("status while a driver runs", status_of_a_running_driver),
         ("status after a driver was killed", status_after_a_kill),
         ("log shows what a job was given and said", log),
         ("results are shown without running", results),
+        ("a long line is shown as it was printed", long_line),
         ("without a store commands say so", no_store),
         ("a name that no job has", no_such_task),
         ("runs are listed, of one program or of all", runs),
@@ -111,7 +112,9 @@ fn status_after_a_kill() -> Result<(), Failed> {
     wait_until(|| json(&place, &["status"]).is_ok_and(|status| status["tasks"][0]["state"] == "running"))?;
     driver.kill()?;
     let status = json(&place, &["status"])?;
-    expect(status["run"]["state"] == "killed", &status)?;
+    expect(status["run"]["state"] == "killed" && status["driver"].is_null(), &status)?;
+    let text = place.run(&["status"]);
+    expect(!text.stdout.contains("the store is used by"), &text)?;
     wait_until(|| json(&place, &["status"]).is_ok_and(|status| status["tasks"][0]["state"] == "done"))
 }
 
@@ -137,7 +140,7 @@ fn results() -> Result<(), Failed> {
     let place = place(TWO);
     workflow(&place);
     place.write("model.scl", "this is no program");
-    place.run(&["results"]).prints("'before'\n(m: 3.0, 6.0, 2.0)\n11.0\n")?;
+    place.run(&["results"]).ends(0, "'before'\n(m: 3.0, 6.0, 2.0)\n11.0\n", &["warning[W0725]", "failed"])?;
     place.run(&["results", "m", "m 2/3", "f 2/2"]).prints("(m: 3.0, 6.0, 2.0)\n(m: 6.0)\n2.0\n")?;
     place.run(&["results", "f"]).is_refused(&["E0726", "`f 1/2`"])?;
     place.run(&["results", "b"]).ends(1, "", &["E0728", "evaluation failed"])?;
@@ -150,6 +153,15 @@ fn results() -> Result<(), Failed> {
     place.run(&["results", "m"]).ends(1, "", &["E0804", "was changed after it was written"])?;
     std::fs::remove_dir_all(place.path().join(".scl/jobs"))?;
     place.run(&["results", "m"]).ends(1, "", &["E0729"])
+}
+
+/// Longer than what was once kept of a line; nothing is said of a run that printed all.
+fn long_line() -> Result<(), Failed> {
+    let place = place("n = 1 on 1 core\nprint(range(0, 20000, n))\n");
+    let ran = workflow(&place);
+    expect(ran.code == Some(0) && ran.stdout.len() > 100_000, ran.stdout.len())?;
+    let again = place.run(&["results"]);
+    expect(again.stdout == ran.stdout && again.stderr.is_empty(), (again.stdout.len(), again.stderr))
 }
 
 fn no_store() -> Result<(), Failed> {

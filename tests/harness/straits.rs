@@ -115,5 +115,5 @@ fn another_machine() -> Result<(), Failed> {
     let mut value: serde_json::Value = serde_json::from_str(&fs::read_to_string(&holder)?)?;
     value["content"]["host"] = "node7".into();
     fs::write(&holder, value.to_string())?;
-    workflow(&place).ends(0, "42\n", &["warning[W0724]", "node7", "1 done"])
+    workflow(&place).ends(0, "42\n", &["warning[W0727]", "node7", "1 done"])
 }

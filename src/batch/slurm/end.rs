@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::client;
 use super::replies::{self, Phase};
-use crate::job::{Attempt, Cause, Holder, Manifest, Outcome, Submission, Ticket};
+use crate::job::{Attempt, Holder, Submission, Ticket};
 
 /// How long a job may take to end when Slurm is asked for it.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -37,7 +37,8 @@ pub fn end(jobs: &Path, attempts: &[Attempt]) -> Vec<Option<Survivor>> {
         if begun || id.is_some() {
             open.insert(place, Open { ticket, id, begun, reason: "it is not over".to_owned() });
         } else {
-            conclude(attempt);
+            // it never begins all the same
+            let _ = attempt.note_cancelled();
         }
     }
     let end = Instant::now() + PATIENCE;
@@ -45,8 +46,11 @@ pub fn end(jobs: &Path, attempts: &[Attempt]) -> Vec<Option<Survivor>> {
         let ids: Vec<String> = open.values().filter_map(Open::slurm_id).collect();
         let refused = client::cancel(&ids).err();
         let over = look(&mut open, refused.as_deref());
-        over.iter().for_each(|place| conclude(&attempts[*place]));
-        open.retain(|place, _| !over.contains(place));
+        for place in over {
+            open.remove(&place);
+            // it is over all the same; a later run asks Slurm again
+            let _ = attempts[place].note_cancelled();
+        }
         if open.is_empty() || Instant::now() >= end {
             break;
         }
@@ -119,13 +123,4 @@ pub fn standing(attempts: &[Attempt]) -> Result<Vec<Option<String>>, String> {
         Some(format!("job {} {}{reason}", ticket.id_within(&line.id), line.state))
     };
     Ok(attempts.iter().map(line).collect())
-}
-
-/// Nobody else will say how it ended.
-fn conclude(attempt: &Attempt) {
-    let by_signal = |manifest: Manifest| matches!(manifest.outcome, Outcome::Failure { cause: Cause::Signal { .. }, .. });
-    if attempt.manifest().is_ok_and(|manifest| manifest.is_none_or(by_signal)) {
-        // it is over all the same; a later run asks Slurm again
-        let _ = attempt.note_verdict(&Cause::Cancelled);
-    }
 }
