@@ -26,7 +26,7 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 24] = [
+    let tests: [(&str, Test); 30] = [
         ("an example", example),
         ("chunks are one array", array),
         ("a request is what Slurm reads", lowered),
@@ -51,6 +51,12 @@ pub fn trials() -> Vec<Trial> {
         ("a driver killed at any step", killed_at_each_point),
         ("a driver killed at any moment", killed_at_random),
         ("a job that is submitted twice runs once", twice),
+        ("a submission that arrives late", late),
+        ("a run that is cancelled while it is submitted", cancelled_early),
+        ("more chunks than the user may submit", user_limit),
+        ("jobs that only the controller knows", deaf_queue),
+        ("what is not yet submitted is cancelled for good", never_begins),
+        ("clients that do not answer keep nobody", leaving_the_deaf),
     ];
     let missing = missing();
     if let Some(what) = &missing {
@@ -569,6 +575,121 @@ fn twice() -> Result<(), Failed> {
     cluster.run(&place, &["run", "model.scl"])?.prints("42\n")?;
     nothing_is_left(&cluster, &place)?;
     no_key_succeeded_twice(&place)
+}
+
+/// It was on its way for longer than anybody waits, and came twice.
+fn late() -> Result<(), Failed> {
+    let cluster = Cluster::shared()?;
+    let place = place(&format!("a = sum({}) on 1 core\nprint(a)\n", busy(2)));
+    let first = place.path().join("first");
+    wrap(
+        &place,
+        "sbatch",
+        &format!(
+            "if mkdir {first}; then (sleep 8; $REAL \"$@\") >/dev/null 2>&1 & echo 'sbatch: error: Socket timed out' >&2; exit 1; fi\n\
+             exec $REAL \"$@\"",
+            first = first.display()
+        ),
+    )?;
+    let ran = cluster.run(&place, &["run", "model.scl"])?;
+    ran.ends(0, "2999970179700\n", &["1 done, 0 failed", "was not answered"])?;
+    // the one that came too late has begun nothing
+    thread::sleep(Duration::from_secs(3));
+    nothing_is_left(&cluster, &place)?;
+    no_key_succeeded_twice(&place)
+}
+
+fn cancelled_early() -> Result<(), Failed> {
+    let cluster = Cluster::shared()?;
+    let place = place(&format!("s = range(0, 600, 1)\nm = map((x: x + sum({})), s) in 600 chunks on 1 core\nprint(sum(m))\n", busy(1000)));
+    let mut driver = cluster.driver(&place)?;
+    let pid = Pid::from_raw(i32::try_from(driver.id())?);
+    let log = || fs::read_to_string(place.path().join("driver.log")).unwrap_or_default();
+    wait_for(|| place.path().join(".scl/jobs/submissions").exists().then_some(()))?;
+    kill(pid, Signal::SIGINT)?;
+    wait_for(|| log().contains("interrupt again").then_some(()))?;
+    kill(pid, Signal::SIGINT)?;
+    expect(driver.wait()?.code() == Some(1), "it was interrupted")?;
+    expect(log().contains("600 cancelled"), log())?;
+    nothing_is_left(&cluster, &place)
+}
+
+/// The array becomes smaller until it is taken; a job alone that is refused when there is no other is refused for good.
+fn user_limit() -> Result<(), Failed> {
+    let cluster = Cluster::start(&[("ACCOUNTING", "1"), ("EXTRA", "AccountingStorageEnforce=associations,limits")])?;
+    for words in [
+        ["add", "account", "test", "cluster=test"].as_slice(),
+        &["add", "user", "root", "account=test"],
+        &["modify", "user", "root", "set", "MaxSubmitJobs=5"],
+    ] {
+        cluster.ask("sacctmgr", &[&["--immediate"], words].concat())?;
+    }
+    cluster.ask("scontrol", &["reconfigure"])?;
+    let model = "s = range(0, 12, 1)\nm = map((x: x**2), s) in 12 chunks on 1 core\nprint(sum(m))\n";
+    let place = place(model);
+    cluster.run(&place, &["run", "model.scl"])?.ends(0, "506\n", &["takes no more jobs now", "12 done, 0 failed"])?;
+    no_key_succeeded_twice(&place)?;
+    cluster.ask("sacctmgr", &["--immediate", "modify", "user", "root", "set", "MaxSubmitJobs=0"])?;
+    let place = self::place("a = 1 on 1 core\nprint(a)\n");
+    cluster.run(&place, &["run", "model.scl"])?.ends(1, "", &["E0701", "refused: sbatch: error", "job submit limit"])
+}
+
+/// An empty answer of squeue ends nothing: all are asked for, by turns, and none is given up.
+fn deaf_queue() -> Result<(), Failed> {
+    let cluster = Cluster::shared()?;
+    let lines: String = (0..12).map(|number| format!("a{number} = {number} + sum({}) on 1 core\n", busy(1000))).collect();
+    let place = place_with(&SITE.replace("[[", "unknown_after_minutes = 1\n[["), &format!("{lines}print(a0)\n"));
+    wrap(&place, "squeue", "exit 0")?;
+    let mut driver = cluster.driver(&place)?;
+    wait_for(|| (ids(&place).len() == 12).then_some(()))?;
+    thread::sleep(Duration::from_secs(75));
+    let log = fs::read_to_string(place.path().join("driver.log"))?;
+    expect(!log.contains("failed") && driver.try_wait()?.is_none(), log)?;
+    driver.kill()?;
+    driver.wait()?;
+    // nor does scl cancel believe it
+    let ran = cluster.run(&place, &["cancel", "--program", "model.scl"])?;
+    expect(ran.stdout.matches("ended: a").count() == 12, &ran)?;
+    nothing_is_left(&cluster, &place)
+}
+
+fn never_begins() -> Result<(), Failed> {
+    let cluster = Cluster::shared()?;
+    let place = place(&format!("a = sum({}) on 1 core\nprint(a)\n", busy(1000)));
+    wrap(&place, "sbatch", "sleep 4; exec $REAL \"$@\"")?;
+    let mut driver = cluster.driver(&place)?;
+    wait_for(|| place.path().join(".scl/jobs/submissions").exists().then_some(()))?;
+    thread::sleep(Duration::from_secs(1));
+    driver.kill()?;
+    driver.wait()?;
+    cluster.run(&place, &["cancel", "--program", "model.scl"])?.prints_some(&["ended: a"])?;
+    wait_for(|| {
+        (!cluster
+            .ask("squeue", &["--noheader", "--states=all", "--format=%Z"])
+            .ok()?
+            .matches(&*place.path().to_string_lossy())
+            .next()?
+            .is_empty())
+        .then_some(())
+    })?;
+    nothing_is_left(&cluster, &place)?;
+    expect(processes(place.path()).is_empty(), "the job came, and did not begin")
+}
+
+fn leaving_the_deaf() -> Result<(), Failed> {
+    let cluster = Cluster::shared()?;
+    let place = place(&format!("a = sum({}) on 1 core\nprint(a)\n", busy(1000)));
+    wrap(&place, "squeue", "exec sleep 1000")?;
+    let mut driver = cluster.driver(&place)?;
+    wait_for(|| (!ids(&place).is_empty()).then_some(()))?;
+    thread::sleep(Duration::from_secs(3));
+    let began = Instant::now();
+    kill(Pid::from_raw(i32::try_from(driver.id())?), Signal::SIGINT)?;
+    driver.wait()?;
+    expect(began.elapsed() < Duration::from_secs(15), began.elapsed())?;
+    fs::remove_file(place.path().join("wrappers/squeue"))?;
+    cluster.run(&place, &["cancel", "--program", "model.scl"])?.prints_some(&["ended: a"])?;
+    nothing_is_left(&cluster, &place)
 }
 
 fn at(what: &str, fault: &Failed) -> Failed {
