@@ -132,6 +132,11 @@ pub trait BatchSystem {
         256
     }
 
+    /// How many of its jobs go on when this program ends.
+    fn left(&self) -> usize {
+        0
+    }
+
     /// What people should know of how it goes, since the last time that this was asked.
     fn news(&mut self) -> Vec<String> {
         Vec::new()

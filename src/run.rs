@@ -363,9 +363,9 @@ impl Shared {
 
     /// Whether the user stopped it and nothing is to be waited for any longer.
     fn is_interrupted(&self, jobs: Option<&Jobs>) -> bool {
-        // who wants to end what is over already has all of it, unless it is over because something of it was ended
-        let is_complete = self.lock().state.is_over() && jobs.is_none_or(|jobs| jobs.counts.cancelled == 0);
-        !is_complete && jobs.map_or_else(|| self.performer.is_interrupted(), Jobs::is_interrupted)
+        // who wants to end what is over already has all of it
+        let whole = self.lock().state.is_over() && jobs.is_none_or(|jobs| jobs.counts.cancelled == 0);
+        !whole && jobs.map_or_else(|| self.performer.is_interrupted(), Jobs::is_interrupted)
     }
 
     fn values(&self) -> Vec<(VarId, Value)> {

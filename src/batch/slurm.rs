@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::local::Launcher;
 use super::{BatchId, BatchSystem, JobSpec, JobState, SubmitError};
@@ -34,6 +34,13 @@ mod lower;
 mod replies;
 mod script;
 mod verdict;
+
+/// How many jobs are worth writing before they are submitted, at least and at most.
+const FEW: usize = 1024;
+const MANY: usize = 10_000;
+
+/// How long a submission is waited for when the driver ends.
+const FAREWELL: Duration = Duration::from_secs(10);
 
 /// How the ids begin by which a run calls its jobs, as long as Slurm has none for them.
 pub const CLUSTER: &str = "slurm-";
@@ -145,8 +152,8 @@ impl BatchSystem for Slurm {
         for id in ids {
             if let Some(entry) = books.jobs.get_mut(id).filter(|entry| !entry.is_over()) {
                 match entry.ticket {
-                    None => entry.conclude(Err(Cause::Cancelled)),
-                    Some(_) => entry.doomed = entry.doomed.or(Some((now, None))),
+                    None if !entry.in_hand => entry.conclude(Err(Cause::Cancelled)),
+                    _ => entry.doomed = entry.doomed.or(Some((now, None))),
                 }
             }
         }
@@ -159,7 +166,12 @@ impl BatchSystem for Slurm {
     }
 
     fn jobs_at_once(&self) -> usize {
-        1024
+        // an array is not to be made smaller by this
+        (self.settings.cluster.largest_array as usize).clamp(FEW, MANY)
+    }
+
+    fn left(&self) -> usize {
+        self.desk.open().out()
     }
 
     fn news(&mut self) -> Vec<String> {
@@ -167,13 +179,17 @@ impl BatchSystem for Slurm {
     }
 }
 
-/// Jobs go on; only a call that has begun is waited for, so that what came of it is in the store.
+/// Jobs go on. A submission that has begun is waited for, so that what came of it is in the store, but not for long: the next run finds it
+/// by its tag. Nobody waits for the answer to a question.
 impl Drop for Slurm {
     fn drop(&mut self) {
         self.desk.open().over = true;
         self.desk.news.notify_one();
-        // a clerk that panicked has nothing more to write
-        let _ = self.clerk.take().map(JoinHandle::join);
+        let Some(clerk) = self.clerk.take() else { return };
+        let end = Instant::now() + FAREWELL;
+        while !clerk.is_finished() && self.desk.open().submitting && Instant::now() < end {
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 

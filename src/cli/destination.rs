@@ -24,6 +24,10 @@ pub(super) enum Destination {
 /// Decides. What nobody has asked for is said.
 pub(super) fn destination(named: Option<SystemName>, site: &Site, say: &mut dyn FnMut(&str)) -> Result<Destination, Fault> {
     let wanted = named.map(System::from).or(site.system).or(site.slurm.is_some().then_some(System::Slurm));
+    if wanted == Some(System::Slurm) && !site::scheduler_is_there() {
+        let message = "jobs are to go to Slurm, but its clients (sbatch, scontrol) are not on the search path";
+        return Err(Fault::new("E0815", message).help("load the module or extend PATH; or run jobs on this machine with `--system local`"));
+    }
     match (wanted, &site.slurm) {
         (Some(System::Local), _) => Ok(Destination::Local),
         (Some(System::Slurm), Some(cluster)) => Ok(Destination::Slurm(Box::new(cluster.clone()))),

@@ -192,8 +192,9 @@ impl<'a> Executor<'a> {
     fn form(&self) -> Form {
         let terminal = io::stderr().is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb");
         match self.reporting.format {
-            _ if self.settings.quiet => Form::Nothing,
+            Format::Json if self.settings.quiet => Form::Nothing,
             Format::Json => Form::Json,
+            Format::Text if self.settings.quiet => Form::Notes,
             Format::Text if terminal => Form::Live,
             Format::Text => Form::Lines,
         }

@@ -137,9 +137,15 @@ impl fmt::Display for Cause {
                 Ok(known) => write!(out, "killed by signal {signal} ({known})"),
                 Err(_) => write!(out, "killed by signal {signal}"),
             },
+            // by the word of a batch system that tells no numbers
+            Cause::OutOfMemory { limit: 0, .. } => write!(out, "out of memory, of which it asked for none"),
+            Cause::OutOfMemory { used, limit } if used == limit => {
+                write!(out, "out of memory: more than the {} MiB that were requested", limit / (1 << 20))
+            }
             Cause::OutOfMemory { used, limit } => {
                 write!(out, "out of memory: {} MiB used, {} MiB requested", used.div_ceil(1 << 20), limit / (1 << 20))
             }
+            Cause::Walltime { limit_ns: 0 } => write!(out, "over the walltime of its queue, for it asked for none"),
             Cause::Walltime { limit_ns } => write!(out, "walltime of {:?} exceeded", Duration::from_nanos(*limit_ns)),
             Cause::Preempted => write!(out, "preempted"),
             Cause::NodeFailure => write!(out, "node failure"),
@@ -191,6 +197,9 @@ mod tests {
             (Cause::Signal { signal: 9 }, "killed by signal 9 (SIGKILL)"),
             (Cause::Signal { signal: 99 }, "killed by signal 99"),
             (Cause::OutOfMemory { used: (3 << 20) + 1, limit: 2 << 20 }, "out of memory: 4 MiB used, 2 MiB requested"),
+            (Cause::OutOfMemory { used: 2 << 20, limit: 2 << 20 }, "out of memory: more than the 2 MiB that were requested"),
+            (Cause::OutOfMemory { used: 0, limit: 0 }, "out of memory, of which it asked for none"),
+            (Cause::Walltime { limit_ns: 0 }, "over the walltime of its queue, for it asked for none"),
             (Cause::Walltime { limit_ns: 1_500_000_000 }, "walltime of 1.5s exceeded"),
             (Cause::Preempted, "preempted"),
             (Cause::NodeFailure, "node failure"),

@@ -28,6 +28,8 @@ const VERSION: u32 = 1;
 pub enum Form {
     /// Nothing.
     Nothing,
+    /// Only what is of no single job: that nothing moves, and why.
+    Notes,
     /// A line for each event.
     Lines,
     /// A JSON object in a line for each event.
@@ -81,7 +83,7 @@ impl Drop for Display {
 impl Watcher for Display {
     fn note(&mut self, event: &Event) {
         let line = match (self.form, &event.kind) {
-            (Form::Nothing, _) => None,
+            (Form::Nothing | Form::Notes, _) => None,
             (Form::Json, _) => Some(object(event).to_string()),
             // there may be thousands, and the end says how many
             (Form::Lines, EventKind::Kept) => None,
@@ -98,7 +100,7 @@ impl Watcher for Display {
         let line = match self.form {
             Form::Nothing => return,
             Form::Json => json!({ "version": VERSION, "event": "note", "message": text }).to_string(),
-            Form::Lines | Form::Live => text.to_owned(),
+            Form::Notes | Form::Lines | Form::Live => text.to_owned(),
         };
         self.stage.clear(|| complain!("{line}"));
     }

@@ -169,7 +169,7 @@ impl<'b> Jobs<'b> {
 
     /// How many jobs go on although the run is over.
     pub fn left(&self) -> usize {
-        if self.leaving.is_some() { self.active.len() } else { 0 }
+        if self.leaving.is_some() { self.batch.system.left() } else { 0 }
     }
 
     /// Takes note of a line that was printed.
@@ -324,18 +324,22 @@ impl<'b> Jobs<'b> {
     /// The job of a task that a driver which is gone left running. One that it left before it began is given up, so that it never
     /// begins.
     fn adopt(&mut self, key: Digest, prepared: &Prepared) -> Result<Option<(BatchId, JobSpec)>, FileError> {
-        let Some(attempt) = Job::at(&self.batch.settings.jobs, key).attempts()?.pop() else { return Ok(None) };
-        if attempt.manifest().is_ok_and(|manifest| manifest.is_some()) {
-            return Ok(None);
+        for attempt in Job::at(&self.batch.settings.jobs, key).attempts()?.into_iter().rev() {
+            if attempt.manifest().is_ok_and(|manifest| manifest.is_some()) {
+                continue;
+            }
+            let spec = self.spec(key, prepared, self.request(prepared), attempt);
+            let mut found = self.find(&spec);
+            self.warn_of_another_host(&spec, prepared);
+            // it may have begun since
+            if found.is_none() && !spec.attempt.take(&Holder::nobody())? {
+                found = self.find(&spec);
+            }
+            if let Some(id) = found {
+                return Ok(Some((id, spec)));
+            }
         }
-        let spec = self.spec(key, prepared, self.request(prepared), attempt);
-        let mut found = self.find(&spec);
-        self.warn_of_another_host(&spec, prepared);
-        // it may have begun since
-        if found.is_none() && !spec.attempt.take(&Holder::nobody())? {
-            found = self.find(&spec);
-        }
-        Ok(found.map(|id| (id, spec)))
+        Ok(None)
     }
 
     /// What may run on another machine cannot be asked nor ended from here.

@@ -32,6 +32,8 @@ pub struct Books {
     pub jobs: BTreeMap<BatchId, Entry>,
     /// Jobs to be submitted, in this order.
     pub queue: VecDeque<BatchId>,
+    /// A submission is on its way.
+    pub submitting: bool,
     /// What people are to be told.
     pub said: Vec<String>,
     /// What they have been told.
@@ -58,8 +60,15 @@ pub struct Entry {
     told: JobState,
     /// Since when nobody knows whether it was submitted.
     pub unclear: Option<Instant>,
-    /// Since when no query knows it.
+    /// Whether the clerk has it in hand, who is about to submit it.
+    pub in_hand: bool,
+    /// How often it was submitted and answered with words that are not known, and which those were the last time.
+    pub tries: u32,
+    pub complaint: Option<Arc<str>>,
+    /// Since when the query does not know it.
     pub missing: Option<Instant>,
+    /// Since when the controller does not know it, when it was asked for this very job.
+    pub gone: Option<Instant>,
     /// Since when Slurm says that it is over, and how it says it ended.
     pub ended: Option<(Instant, Ending)>,
     /// Exit status and signal by Slurm's word.
@@ -85,7 +94,11 @@ impl Entry {
             state: JobState::Waiting,
             told: JobState::Waiting,
             unclear: None,
+            in_hand: false,
+            tries: 0,
+            complaint: None,
             missing: None,
+            gone: None,
             ended: None,
             exit: None,
             signalled: None,
@@ -117,9 +130,25 @@ impl Entry {
         Some(self.ticket.as_ref()?.id_within(self.id.as_ref()?))
     }
 
+    /// It is about to be submitted under this ticket.
+    pub fn begin(&mut self, ticket: Ticket, now: Instant) {
+        self.ticket = Some(ticket);
+        self.id = None;
+        self.unclear = Some(now);
+        self.in_hand = false;
+    }
+
+    /// It was not submitted after all.
+    pub fn forget(&mut self) {
+        self.ticket = None;
+        self.unclear = None;
+        self.in_hand = false;
+    }
+
     /// Enters what a query says of it; whether that is news.
     pub fn hear(&mut self, line: &Line, now: Instant) -> bool {
         self.missing = None;
+        self.gone = None;
         self.unclear = None;
         self.exit = line.exit.or(self.exit);
         let state = match line.phase {

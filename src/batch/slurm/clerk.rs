@@ -7,17 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::sync::Arc;
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use super::books::{Books, Desk, Entry};
-use super::replies::{self, Ending, Lines, Refusal};
-use super::script::{self, Batch};
+use super::replies::{self, Ending, Lines};
+use super::script;
 use super::verdict::{Evidence, verdict};
-use super::{Lowered, Settings, client};
+use super::{Settings, client};
 use crate::batch::{BatchId, JobState};
-use crate::job::points::point;
-use crate::job::{Attempt, Cause, Digest, FileError, Outcome, Submission, Ticket, host};
+use crate::job::{Attempt, Cause, Outcome, Submission};
 use crate::resources::Request;
 
 /// Pauses between queries: they begin short, and grow while nothing changes or nobody answers.
@@ -35,8 +33,9 @@ const SHORTEST_LOOK: Duration = Duration::from_millis(100);
 const SHORTEST_RETRY: Duration = Duration::from_secs(1);
 const LONGEST_RETRY: Duration = Duration::from_secs(60);
 
-/// How long a submission of which nobody knows may be on its way before it is made again.
-const ON_ITS_WAY: Duration = Duration::from_secs(3);
+/// How long a submission of which nobody knows may be on its way before it is made again. Should it arrive after all, both have one tag,
+/// and only one of them takes the attempt.
+const ON_ITS_WAY: Duration = Duration::from_secs(5);
 
 /// How long Slurm may know the cause of a signal later than the job.
 const HEARSAY: Duration = Duration::from_secs(30);
@@ -51,6 +50,8 @@ const SILENCE: Duration = Duration::from_secs(10);
 /// How many jobs are asked for one by one in a cycle.
 const DETAILS_AT_ONCE: usize = 8;
 
+mod submit;
+
 /// See [`Clerk::work`].
 #[derive(Debug)]
 pub struct Clerk {
@@ -61,10 +62,28 @@ pub struct Clerk {
     query_pause: Duration,
     submit_at: Instant,
     submit_pause: Duration,
+    /// How many jobs may be in an array: fewer for a time when so many were refused.
+    most_at_once: usize,
+    /// How often a job alone was refused for there being too many, one after the other.
+    refused_alone: u32,
+    /// Whether the next submission waits for a job to end.
+    waits_for_room: bool,
+    /// When each id was asked for the last time, for those that are asked for one by one.
+    asked: BTreeMap<String, Instant>,
     /// Since when queries fail.
     silent: Option<Instant>,
     /// Whether there is an accounting to ask.
     accounting: bool,
+    /// Whether it has answered the last time.
+    accountable: bool,
+}
+
+/// A job that may be over.
+struct Suspect {
+    id: BatchId,
+    attempt: Arc<Attempt>,
+    request: Request,
+    evidence: Evidence,
 }
 
 /// A job that is about to be submitted.
@@ -78,9 +97,14 @@ pub(super) struct Draft {
 impl Clerk {
     pub fn new(settings: Arc<Settings>, desk: Arc<Desk>) -> Self {
         let now = Instant::now();
+        let most_at_once = settings.cluster.largest_array as usize;
         Clerk {
             settings,
             desk,
+            most_at_once,
+            refused_alone: 0,
+            waits_for_room: false,
+            asked: BTreeMap::new(),
             look_at: now,
             query_at: now,
             query_pause: SHORTEST_QUERY,
@@ -88,6 +112,7 @@ impl Clerk {
             submit_pause: SHORTEST_RETRY,
             silent: None,
             accounting: true,
+            accountable: true,
         }
     }
 
@@ -127,171 +152,6 @@ impl Clerk {
         [submit, watch, cancel].into_iter().flatten().min()
     }
 
-    fn submit(&mut self) {
-        while Instant::now() >= self.submit_at {
-            let drafts = self.draft();
-            if drafts.is_empty() {
-                return;
-            }
-            self.hand_in(&drafts);
-        }
-    }
-
-    /// What is to be submitted together next, out of the queue: one job, or those of one statement.
-    pub(super) fn draft(&mut self) -> Vec<Draft> {
-        let mut books = self.desk.open();
-        let room = self.settings.cluster.most_jobs.map_or(usize::MAX, |most| (most as usize).saturating_sub(books.out()));
-        if books.over || books.queue.is_empty() {
-            return Vec::new();
-        }
-        if room == 0 {
-            self.submit_at = self.query_at.max(Instant::now() + SHORTEST_LOOK);
-            books.say("the site allows no more jobs at a time; the others wait".to_owned());
-            return Vec::new();
-        }
-        let most = room.min(self.settings.cluster.largest_array as usize);
-        let mut drafts: Vec<Draft> = Vec::new();
-        let mut group = None;
-        while let Some(id) = books.queue.front().cloned() {
-            let Some(entry) = books.jobs.get(&id) else {
-                books.queue.pop_front();
-                continue;
-            };
-            let belongs =
-                drafts.first().is_none_or(|first| entry.group.is_some() && entry.group == group && entry.request == first.request);
-            if !belongs || drafts.len() == most {
-                break;
-            }
-            group = entry.group;
-            drafts.push(Draft { id: id.clone(), name: entry.name.clone(), attempt: entry.attempt.clone(), request: entry.request.clone() });
-            books.queue.pop_front();
-        }
-        drafts
-    }
-
-    /// First the intent is in the store, then Slurm is asked, then its answer is in the store.
-    fn hand_in(&mut self, drafts: &[Draft]) {
-        let tag = new_tag(&self.settings);
-        let submission = match self.prepare(drafts, &tag) {
-            Ok(submission) => submission,
-            Err(cause) => {
-                let mut books = self.desk.open();
-                drafts.iter().filter_map(|draft| books.jobs.get_mut(&draft.id).map(|entry| entry.conclude(Err(cause.clone())))).count();
-                return;
-            }
-        };
-        self.enter_tickets(drafts, &tag);
-        point();
-        let reply = client::submit(&submission);
-        point();
-        // the answer that counts is the id, which is found by the tag if it cannot be kept here
-        let _ = submission.note_reply(&format!("{}{}", reply.stdout, reply.stderr));
-        let complaint = reply.complaint();
-        match (reply.is_well().then(|| replies::accepted(&reply.stdout)).flatten(), replies::refusal(&reply.stderr)) {
-            (Some(id), _) => self.accepted(drafts, &submission, &id),
-            (None, Refusal::Permanent) => self.refused(drafts, &complaint),
-            (None, Refusal::Limit) => self.put_back(drafts, &submission, &complaint),
-            (None, Refusal::Unclear) => self.unclear(drafts, &complaint),
-        }
-    }
-
-    fn prepare(&self, drafts: &[Draft], tag: &str) -> Result<Submission, Cause> {
-        let Settings { cluster, jobs, program, directory } = &*self.settings;
-        let unable = |error: FileError| Cause::NeverStarted { reason: error.to_string() };
-        let Some(first) = drafts.first() else { return Err(Cause::NeverStarted { reason: "no job".to_owned() }) };
-        let queue = cluster.choose(&first.request).map_err(|fault| Cause::Refused { reason: fault.message })?;
-        let path = |draft: &Draft| script::within(draft.attempt.path(), jobs).map(str::to_owned);
-        let attempts: Option<Vec<String>> = drafts.iter().map(path).collect();
-        let attempts = attempts.ok_or_else(|| Cause::NeverStarted { reason: format!("the job is not in {jobs:?}") })?;
-        // parts are called `name 1/9`
-        let name = script::job_name(first.name.split(' ').next().unwrap_or_default(), tag);
-        let lowered = Lowered::new(&first.request, cluster, queue);
-        let batch = Batch { name: &name, lowered: &lowered, cluster, jobs, attempts: &attempts, program, directory };
-        let command = client::command(directory, &Submission::at(jobs, tag));
-        let submission = Submission::create(jobs, tag, &script::script(&batch), &command).map_err(unable)?;
-        for (ticket, draft) in tickets(drafts, tag) {
-            draft.attempt.note_ticket(&ticket).map_err(unable)?;
-        }
-        Ok(submission)
-    }
-
-    pub(super) fn enter_tickets(&self, drafts: &[Draft], tag: &str) {
-        let now = Instant::now();
-        let mut books = self.desk.open();
-        for (ticket, draft) in tickets(drafts, tag) {
-            if let Some(entry) = books.jobs.get_mut(&draft.id) {
-                entry.ticket = Some(ticket);
-                entry.id = None;
-                entry.unclear = Some(now);
-                entry.missing = None;
-                entry.ended = None;
-            }
-        }
-    }
-
-    fn accepted(&mut self, drafts: &[Draft], submission: &Submission, id: &str) {
-        let kept = submission.accept(id);
-        let mut books = self.desk.open();
-        for draft in drafts {
-            if let Some(entry) = books.jobs.get_mut(&draft.id) {
-                entry.id = Some(id.to_owned());
-                entry.unclear = None;
-            }
-        }
-        if let Err(error) = kept {
-            books.say(format!("job {id} was submitted, but that cannot be kept: {error}"));
-        }
-        drop(books);
-        self.submit_pause = SHORTEST_RETRY;
-        self.hurry();
-    }
-
-    fn refused(&self, drafts: &[Draft], complaint: &str) {
-        let cause = Cause::Refused { reason: complaint.to_owned() };
-        let mut books = self.desk.open();
-        for draft in drafts {
-            // without a word a later run would ask Slurm for it
-            let _ = draft.attempt.note_verdict(&cause);
-            books.jobs.get_mut(&draft.id).into_iter().for_each(|entry| entry.conclude(Err(cause.clone())));
-        }
-    }
-
-    fn put_back(&mut self, drafts: &[Draft], submission: &Submission, complaint: &str) {
-        // there will be another one, and this one says nothing
-        let _ = fs::remove_dir_all(submission.path());
-        let mut books = self.desk.open();
-        for draft in drafts.iter().rev() {
-            if let Some(entry) = books.jobs.get_mut(&draft.id) {
-                entry.ticket = None;
-                entry.unclear = None;
-                match entry.doomed {
-                    Some(_) => entry.conclude(Err(Cause::Cancelled)),
-                    None => books.queue.push_front(draft.id.clone()),
-                }
-            }
-        }
-        books.say(format!("the cluster takes no more jobs now; the others wait ({complaint})"));
-        drop(books);
-        self.pause_submitting();
-    }
-
-    fn unclear(&mut self, drafts: &[Draft], complaint: &str) {
-        let now = Instant::now();
-        let mut books = self.desk.open();
-        for draft in drafts {
-            books.jobs.get_mut(&draft.id).into_iter().for_each(|entry| entry.unclear = Some(now));
-        }
-        books.say(format!("a submission was not answered; before it is made again, Slurm is asked whether it was taken ({complaint})"));
-        drop(books);
-        self.pause_submitting();
-        self.hurry();
-    }
-
-    fn pause_submitting(&mut self) {
-        self.submit_at = Instant::now() + self.submit_pause;
-        self.submit_pause = (2 * self.submit_pause).min(LONGEST_RETRY);
-    }
-
     /// Something is new, so that the next query is soon.
     fn hurry(&mut self) {
         self.query_pause = SHORTEST_QUERY;
@@ -304,12 +164,17 @@ impl Clerk {
         if began < self.look_at {
             return;
         }
+        let mut ended = false;
         for (id, attempt) in self.out() {
             let manifest = attempt.manifest();
             if !matches!(manifest, Ok(None)) {
                 let by_signal = matches!(manifest, Ok(Some(manifest)) if matches!(manifest.outcome, Outcome::Failure { cause: Cause::Signal { .. }, .. }));
                 self.found(&id, by_signal);
+                ended = true;
             }
+        }
+        if ended && self.waits_for_room {
+            self.submit_at = began;
         }
         self.look_at = Instant::now() + (began.elapsed() * RESTRAINT).max(SHORTEST_LOOK);
     }
@@ -373,7 +238,7 @@ impl Clerk {
         let (mut news, mut said, mut ids) = (false, Vec::new(), BTreeMap::new());
         for entry in books.jobs.values_mut().filter(|entry| entry.is_out()) {
             let Some(ticket) = entry.ticket.clone() else { continue };
-            let Some(line) = replies::line(lines, &ticket.tag, ticket.index) else {
+            let Some(line) = replies::line(lines, &ticket) else {
                 if entry.unclear.is_none() {
                     entry.missing.get_or_insert(now);
                 }
@@ -410,15 +275,41 @@ impl Clerk {
         self.judge();
     }
 
-    /// The exit status of jobs that failed by themselves; whether there still is a job that the query left out.
-    fn ask_for_details(&self) {
+    /// Whether there still are jobs that the query left out, and the exit status of those that failed, where the query does not tell it; those
+    /// first that were not asked for the longest.
+    fn ask_for_details(&mut self) {
         let wants = |entry: &&Entry| {
             entry.is_out() && (entry.missing.is_some() || matches!(entry.ended, Some((_, Ending::Failed))) && entry.exit.is_none())
         };
-        let ids: BTreeSet<String> = self.desk.open().jobs.values().filter(wants).filter_map(|entry| entry.id.clone()).collect();
-        for id in ids.into_iter().take(DETAILS_AT_ONCE) {
-            if let Ok(lines) = client::details(&id) {
-                self.hear_more(&lines);
+        let wanted: BTreeSet<String> = self.desk.open().jobs.values().filter(wants).filter_map(|entry| entry.id.clone()).collect();
+        self.asked.retain(|id, _| wanted.contains(id));
+        let mut wanted: Vec<String> = wanted.into_iter().collect();
+        wanted.sort_by_key(|id| self.asked.get(id).copied());
+        for id in wanted.into_iter().take(DETAILS_AT_ONCE) {
+            if self.desk.open().over {
+                return;
+            }
+            self.asked.insert(id.clone(), Instant::now());
+            match client::details(&id) {
+                Ok(lines) => {
+                    self.hear_more(&lines);
+                    self.is_gone(&id, &lines);
+                }
+                Err(complaint) if client::is_unknown(&complaint) => self.is_gone(&id, &Lines::new()),
+                // who does not answer says nothing
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// The controller has answered for this id, and left these jobs out.
+    fn is_gone(&self, id: &str, lines: &Lines) {
+        let now = Instant::now();
+        let mut books = self.desk.open();
+        for entry in books.jobs.values_mut().filter(|entry| entry.is_out() && entry.missing.is_some() && entry.id.as_deref() == Some(id)) {
+            let known = entry.ticket.as_ref().is_some_and(|ticket| replies::line(lines, ticket).is_some());
+            if !known {
+                entry.gone.get_or_insert(now);
             }
         }
     }
@@ -444,9 +335,13 @@ impl Clerk {
     }
 
     fn hear_accounting(&mut self, answer: &Result<Lines, String>) {
+        self.accountable = answer.is_ok();
         match answer {
             Ok(lines) => self.hear_more(lines),
-            Err(complaint) if client::is_without_accounting(complaint) => self.accounting = false,
+            Err(complaint) if client::is_without_accounting(complaint) => {
+                self.accounting = false;
+                self.accountable = true;
+            }
             Err(complaint) => self.desk.open().say(format!("sacct does not say what became of jobs ({complaint})")),
         }
     }
@@ -463,7 +358,7 @@ impl Clerk {
         let now = Instant::now();
         let mut books = self.desk.open();
         for entry in books.jobs.values_mut().filter(|entry| entry.is_out()) {
-            let line = entry.ticket.as_ref().and_then(|ticket| replies::line(lines, &ticket.tag, ticket.index));
+            let line = entry.ticket.as_ref().and_then(|ticket| replies::line(lines, ticket));
             if let Some(line) = line {
                 entry.hear(line, now);
                 entry.id.get_or_insert_with(|| line.id.clone());
@@ -471,42 +366,13 @@ impl Clerk {
         }
     }
 
-    /// What Slurm was asked for and does not have goes to the queue again.
-    pub(super) fn submit_again(&self) {
-        let now = Instant::now();
-        let mut books = self.desk.open();
-        let Books { jobs, queue, .. } = &mut *books;
-        let lost = |entry: &Entry| {
-            entry.is_out() && entry.id.is_none() && entry.unclear.is_some_and(|since| now.duration_since(since) >= ON_ITS_WAY)
-        };
-        for (id, entry) in jobs.iter_mut().filter(|(_, entry)| lost(entry)).rev() {
-            entry.ticket = None;
-            entry.unclear = None;
-            entry.state = JobState::Waiting;
-            match entry.doomed {
-                Some(_) => entry.conclude(Err(Cause::Cancelled)),
-                None => queue.push_front(id.clone()),
-            }
-        }
-    }
-
     /// Ends jobs by Slurm's word that have left none themselves.
     fn judge(&self) {
         let now = Instant::now();
-        let patience = self.settings.cluster.unknown_after;
-        let evidence = |entry: &Entry| {
-            let since = entry.ended.map(|(since, _)| since).or(entry.missing)?;
-            let taken = matches!(entry.attempt.holder(), Ok(Some(_)));
-            let evidence =
-                Evidence { ending: entry.ended.map(|(_, ending)| ending), exit: entry.exit, since: now.duration_since(since), taken };
-            verdict(&evidence, &entry.request, patience)
-        };
-        let condemned: Vec<(BatchId, Arc<Attempt>, Cause)> = {
-            let books = self.desk.open();
-            let out = books.jobs.iter().filter(|(_, entry)| entry.is_out());
-            out.filter_map(|(id, entry)| Some((id.clone(), entry.attempt.clone(), evidence(entry)?))).collect()
-        };
-        for (id, attempt, cause) in condemned {
+        let suspects: Vec<Suspect> = self.desk.open().jobs.iter().filter_map(|(id, entry)| self.suspect(id, entry, now)).collect();
+        for Suspect { id, attempt, request, mut evidence } in suspects {
+            evidence.taken = matches!(attempt.holder(), Ok(Some(_)));
+            let Some(cause) = verdict(&evidence, &request, self.settings.cluster.unknown_after) else { continue };
             // listing a directory makes a network filesystem look
             fs::read_dir(attempt.path()).into_iter().flatten().for_each(drop);
             let end = if matches!(attempt.manifest(), Ok(None)) { Err(cause) } else { Ok(()) };
@@ -516,6 +382,15 @@ impl Clerk {
             }
             self.desk.open().jobs.get_mut(&id).into_iter().for_each(|entry| entry.conclude(end.clone()));
         }
+    }
+
+    /// A job that Slurm says is over, or that nobody knows: all who could have answered, and it is not among what they know.
+    fn suspect(&self, id: &BatchId, entry: &Entry, now: Instant) -> Option<Suspect> {
+        let unknown = entry.gone.filter(|_| self.accountable && entry.missing.is_some());
+        let since = entry.ended.map(|(since, _)| since).or(unknown).filter(|_| entry.is_out())?;
+        let ending = entry.ended.map(|(_, ending)| ending);
+        let evidence = Evidence { ending, exit: entry.exit, since: now.duration_since(since), taken: false };
+        Some(Suspect { id: id.clone(), attempt: entry.attempt.clone(), request: entry.request.clone(), evidence })
     }
 
     /// Asks Slurm to end what is to be ended, again and again, and gives up after a time.
@@ -558,19 +433,4 @@ fn must_cancel(entry: &Entry, now: Instant) -> bool {
 fn purpose(ending: Ending, request: &Request) -> Option<Cause> {
     let evidence = Evidence { ending: Some(ending), exit: None, since: Duration::MAX, taken: true };
     verdict(&evidence, request, Duration::ZERO).filter(Cause::is_purpose)
-}
-
-/// The jobs of a submission with what they are found by.
-fn tickets<'d>(drafts: &'d [Draft], tag: &str) -> impl Iterator<Item = (Ticket, &'d Draft)> {
-    let is_array = drafts.len() > 1;
-    drafts.iter().zip(1..).map(move |(draft, index)| (Ticket { tag: tag.to_owned(), index: is_array.then_some(index) }, draft))
-}
-
-/// A tag that nobody else has.
-fn new_tag(settings: &Settings) -> String {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    let seed = format!("{} {} {time} {count} {:?}", host(), std::process::id(), settings.jobs);
-    Digest::of(seed.as_bytes()).to_string().chars().take(16).collect()
 }

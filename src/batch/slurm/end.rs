@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::client;
 use super::replies::{self, Phase};
-use crate::job::{Attempt, Submission, Ticket};
+use crate::job::{Attempt, Holder, Submission, Ticket};
 
 /// How long a job may take to end when Slurm is asked for it.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -25,48 +25,88 @@ pub struct Survivor {
 }
 
 /// Ends the jobs of these attempts, all at once, and waits until they have; for each that may not have, why.
+///
+/// An attempt that nobody has taken is taken away, so that it never begins. Of the others Slurm must say that they are over: that a query
+/// leaves one out says nothing.
 pub fn end(jobs: &Path, attempts: &[Attempt]) -> Vec<Option<Survivor>> {
-    let mut open: BTreeMap<usize, Ticket> = BTreeMap::new();
+    let mut open: BTreeMap<usize, Open> = BTreeMap::new();
     for (place, attempt) in attempts.iter().enumerate() {
-        open.extend(attempt.ticket().ok().flatten().map(|ticket| (place, ticket)));
-    }
-    if open.is_empty() {
-        return vec![None; attempts.len()];
+        let Ok(Some(ticket)) = attempt.ticket() else { continue };
+        let id = Submission::at(jobs, &ticket.tag).id().ok().flatten();
+        let begun = !matches!(attempt.take(&Holder::nobody()), Ok(true));
+        if begun || id.is_some() {
+            open.insert(place, Open { ticket, id, begun, reason: "it is not over".to_owned() });
+        } else {
+            conclude(attempt);
+        }
     }
     let end = Instant::now() + PATIENCE;
-    let mut reason = "it is not over".to_owned();
-    loop {
-        match client::queue() {
-            Ok(lines) => {
-                let mut ids = Vec::new();
-                open.retain(|place, ticket| match replies::line(&lines, &ticket.tag, ticket.index) {
-                    Some(line) if !matches!(line.phase, Phase::Ended(_)) => {
-                        ids.push(ticket.id_within(&line.id));
-                        true
-                    }
-                    Some(_) | None => {
-                        // it is over all the same; a later run asks Slurm again
-                        let _ = attempts[*place].note_cancelled();
-                        false
-                    }
-                });
-                if let Some(complaint) = (!ids.is_empty()).then(|| client::cancel(&ids).err()).flatten() {
-                    reason = complaint;
-                }
-            }
-            Err(complaint) => reason = complaint,
-        }
+    while !open.is_empty() {
+        let ids: Vec<String> = open.values().filter_map(Open::slurm_id).collect();
+        let refused = client::cancel(&ids).err();
+        let over = look(&mut open, refused.as_deref());
+        over.iter().for_each(|place| conclude(&attempts[*place]));
+        open.retain(|place, _| !over.contains(place));
         if open.is_empty() || Instant::now() >= end {
             break;
         }
         thread::sleep(PAUSE);
     }
-    let name = |ticket: &Ticket| match Submission::at(jobs, &ticket.tag).id() {
-        Ok(Some(id)) => ticket.id_within(&id),
-        Ok(None) | Err(_) => ticket.tag.clone(),
+    let survivor = |job: &Open| Survivor { id: job.slurm_id().unwrap_or_else(|| job.ticket.tag.clone()), reason: job.reason.clone() };
+    (0..attempts.len()).map(|place| open.get(&place).map(survivor)).collect()
+}
+
+/// A job that may not be over.
+struct Open {
+    ticket: Ticket,
+    id: Option<String>,
+    /// Whether a process has taken its attempt.
+    begun: bool,
+    reason: String,
+}
+
+impl Open {
+    fn slurm_id(&self) -> Option<String> {
+        self.id.as_ref().map(|id| self.ticket.id_within(id))
+    }
+}
+
+/// The jobs that are over, by Slurm's word; those without an id learn it.
+fn look(open: &mut BTreeMap<usize, Open>, refused: Option<&str>) -> Vec<usize> {
+    let lines = client::queue();
+    let mut over = Vec::new();
+    for (place, job) in open.iter_mut() {
+        let line = lines.as_ref().ok().and_then(|lines| replies::line(lines, &job.ticket));
+        match (line, &lines) {
+            (Some(line), _) => {
+                job.id = Some(line.id.clone());
+                let ended = matches!(line.phase, Phase::Ended(_));
+                over.extend(ended.then_some(*place));
+                job.reason = refused.map_or_else(|| format!("Slurm says {}", line.state), ToOwned::to_owned);
+            }
+            (None, Err(complaint)) => job.reason.clone_from(complaint),
+            (None, Ok(_)) => match is_over(job) {
+                Ok(()) => over.push(*place),
+                Err(reason) => job.reason = reason,
+            },
+        }
+    }
+    over
+}
+
+/// Asks for a job that the query has left out; or why nobody can say.
+fn is_over(job: &Open) -> Result<(), String> {
+    let Some(id) = &job.id else {
+        return if job.begun { Err("Slurm does not know it, but a process has begun it".to_owned()) } else { Ok(()) };
     };
-    let survivor = |place| open.get(&place).map(|ticket| Survivor { id: name(ticket), reason: reason.clone() });
-    (0..attempts.len()).map(survivor).collect()
+    match client::details(id) {
+        Ok(lines) => match replies::line(&lines, &job.ticket) {
+            Some(line) if !matches!(line.phase, Phase::Ended(_)) => Err(format!("Slurm says {}", line.state)),
+            Some(_) | None => Ok(()),
+        },
+        Err(complaint) if client::is_unknown(&complaint) => Ok(()),
+        Err(complaint) => Err(complaint),
+    }
 }
 
 /// What Slurm says of the jobs of these attempts just now, as `4711_2 PENDING (Priority)`; nothing of those that it does not know.
@@ -74,9 +114,15 @@ pub fn standing(attempts: &[Attempt]) -> Result<Vec<Option<String>>, String> {
     let lines = client::queue()?;
     let line = |attempt: &Attempt| {
         let ticket = attempt.ticket().ok()??;
-        let line = replies::line(&lines, &ticket.tag, ticket.index)?;
+        let line = replies::line(&lines, &ticket)?;
         let reason = if matches!(&*line.reason, "None" | "") { String::new() } else { format!(" ({})", line.reason) };
         Some(format!("job {} {}{reason}", ticket.id_within(&line.id), line.state))
     };
     Ok(attempts.iter().map(line).collect())
+}
+
+/// Nobody else will say how it ended.
+fn conclude(attempt: &Attempt) {
+    // it is over all the same; a later run asks Slurm again
+    let _ = attempt.note_cancelled();
 }

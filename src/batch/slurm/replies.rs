@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::script;
+use crate::job::Ticket;
 
-/// The format of `squeue` that [`queue`] reads; the name stands last, for it may hold anything.
-pub const QUEUE_FORMAT: &str = "%F|%K|%T|%r|%j";
+/// The fields of `squeue` that [`queue`] reads, each with what ends it; the name stands last, for it may hold anything.
+pub const QUEUE_FIELDS: &str = "ArrayJobID:|,ArrayTaskID:|,State:|,exit_code:|,Reason:|,Name:";
 
 /// The fields of `sacct` that [`accounts`] reads.
 pub const ACCOUNT_FIELDS: &str = "JobID,State,ExitCode,JobName";
@@ -82,17 +83,18 @@ impl Line {
     }
 }
 
-/// Lines by the tags of submissions; what has no tag is somebody else's.
-pub type Lines = BTreeMap<String, Vec<Line>>;
+/// Lines by what jobs are found by; several if a submission was made twice. What has no tag is somebody else's.
+pub type Lines = BTreeMap<Ticket, Vec<Line>>;
 
-/// The lines of `squeue --array` in [`QUEUE_FORMAT`].
+/// The lines of `squeue --array` with [`QUEUE_FIELDS`].
 pub fn queue(stdout: &str) -> Lines {
     let line = |line: &str| {
-        let mut fields = line.splitn(5, '|');
-        let (id, index, state, reason, name) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?, fields.next()?);
-        Some((script::tag(name)?.to_owned(), Line::new(id, index.parse().ok(), state, reason, None)))
+        let fields: Vec<&str> = line.splitn(6, '|').collect();
+        let &[id, index, state, exit, reason, name] = fields.as_slice() else { return None };
+        let line = Line::new(id, index.parse().ok(), state, reason, status(exit));
+        Some((script::tag(name.trim_end())?.to_owned(), line))
     };
-    by_tag(stdout.lines().filter_map(line))
+    by_ticket(stdout.lines().filter_map(line))
 }
 
 /// The lines of `sacct --parsable2 --allocations` with [`ACCOUNT_FIELDS`].
@@ -103,7 +105,7 @@ pub fn accounts(stdout: &str) -> Lines {
         let (id, index) = id.split_once('_').map_or((id, None), |(id, index)| (id, index.parse().ok()));
         Some((script::tag(name)?.to_owned(), Line::new(id, index, state, "", status(exit))))
     };
-    by_tag(stdout.lines().filter_map(line))
+    by_ticket(stdout.lines().filter_map(line))
 }
 
 /// The lines of `scontrol --oneliner show job`.
@@ -116,26 +118,29 @@ pub fn details(stdout: &str) -> Lines {
         let line = Line::new(id, index, value("JobState")?, value("Reason").unwrap_or_default(), exit);
         Some((script::tag(value("JobName")?)?.to_owned(), line))
     };
-    by_tag(stdout.lines().filter_map(line))
+    by_ticket(stdout.lines().filter_map(line))
 }
 
-fn by_tag(lines: impl Iterator<Item = (String, Line)>) -> Lines {
-    let mut tags = Lines::new();
-    lines.for_each(|(tag, line)| tags.entry(tag).or_default().push(line));
-    tags
+fn by_ticket(lines: impl Iterator<Item = (String, Line)>) -> Lines {
+    let mut tickets = Lines::new();
+    for (tag, line) in lines {
+        tickets.entry(Ticket { tag, index: line.index }).or_default().push(line);
+    }
+    tickets
 }
 
-/// `code:signal`.
+/// `code:signal`, or the number that the kernel makes of both.
 fn status(text: &str) -> Option<(i32, i32)> {
-    let (code, signal) = text.split_once(':')?;
-    Some((code.parse().ok()?, signal.parse().ok()?))
+    match text.split_once(':') {
+        Some((code, signal)) => Some((code.parse().ok()?, signal.parse().ok()?)),
+        None => text.parse().ok().map(|status: i32| (status >> 8 & 0xff, status & 0x7f)),
+    }
 }
 
 /// The line of a ticket; if a submission was made twice, the one that is not over.
-pub fn line<'l>(lines: &'l Lines, tag: &str, index: Option<u32>) -> Option<&'l Line> {
-    let mut own = lines.get(tag)?.iter().filter(|line| line.index == index);
-    let first = own.next()?;
-    Some(own.fold(first, |best, line| if matches!(best.phase, Phase::Ended(_)) { line } else { best }))
+pub fn line<'l>(lines: &'l Lines, ticket: &Ticket) -> Option<&'l Line> {
+    let own = lines.get(ticket)?;
+    own.iter().find(|line| !matches!(line.phase, Phase::Ended(_))).or(own.last())
 }
 
 /// How `sbatch --parsable` calls the job that it has handed in: `id` or `id;cluster`.
@@ -152,8 +157,10 @@ pub enum Refusal {
     Permanent,
     /// The job was not taken, because the user has too many: it will be when there are fewer.
     Limit,
-    /// Nobody knows whether it was taken: the server does not answer, or the answer was lost.
+    /// Nobody knows whether it was taken: the answer says nothing that is known here.
     Unclear,
+    /// Nobody knows whether it was taken: the server did not hear, or was not heard.
+    Unheard,
 }
 
 /// The words by which `sbatch` says that the user has as many jobs as are allowed.
@@ -167,7 +174,10 @@ const LIMITS: [&str; 6] = [
 ];
 
 /// The words by which it says that it was not heard, or did not hear.
-const UNHEARD: [&str; 10] = [
+const UNHEARD: [&str; 13] = [
+    "did not answer within",
+    "it was killed",
+    "I/O error writing script",
     "Unable to contact slurm controller",
     "timed out",
     "Zero Bytes were transmitted",
@@ -183,8 +193,10 @@ const UNHEARD: [&str; 10] = [
 /// By the complaint of an `sbatch` that has failed. Only what it says itself of the job is final.
 pub fn refusal(complaint: &str) -> Refusal {
     let says = |words: &[&str]| words.iter().any(|word| complaint.contains(word));
-    if says(&UNHEARD) {
-        Refusal::Unclear
+    if complaint.contains("cannot be run: ") {
+        Refusal::Permanent
+    } else if says(&UNHEARD) {
+        Refusal::Unheard
     } else if says(&LIMITS) {
         Refusal::Limit
     } else if complaint.contains("sbatch: error: ") || complaint.contains("sbatch: fatal: ") {
@@ -223,6 +235,16 @@ pub fn waits_for_ever(reason: &str) -> bool {
 mod tests {
     use super::*;
 
+    fn at<'l>(lines: &'l Lines, tag: &str, index: Option<u32>) -> Option<&'l Line> {
+        line(lines, &Ticket { tag: tag.to_owned(), index })
+    }
+
+    #[test]
+    fn statuses_are_told_in_two_ways() {
+        assert_eq!((status("3:0"), status("768"), status("9"), status("0")), (Some((3, 0)), Some((3, 0)), Some((0, 9)), Some((0, 0))));
+        assert_eq!(status("N/A"), None);
+    }
+
     #[test]
     fn states_that_are_not_known_count_as_running() {
         for (name, phase) in [
@@ -243,18 +265,19 @@ mod tests {
 
     #[test]
     fn a_queue_is_read_by_tags() {
-        let lines = queue("12|3|RUNNING|None|rates.scl-ab12\n13|N/A|PENDING|Priority|a|b.scl-cd\n14|N/A|RUNNING|None|vasp\nnonsense\n");
+        let lines =
+            queue("12|3|RUNNING|0|None|rates.scl-ab12\n13|N/A|PENDING|0|Priority|a|b.scl-cd\n14|N/A|RUNNING|0|None|vasp\nnonsense\n");
         assert_eq!(lines.len(), 2);
-        let running = line(&lines, "ab12", Some(3)).expect("a line");
+        let running = at(&lines, "ab12", Some(3)).expect("a line");
         assert_eq!((&*running.id, running.phase), ("12", Phase::Running));
-        assert_eq!(line(&lines, "cd", None).map(|line| &*line.reason), Some("Priority"));
-        assert_eq!(line(&lines, "ab12", Some(4)), None);
+        assert_eq!(at(&lines, "cd", None).map(|line| &*line.reason), Some("Priority"));
+        assert_eq!(at(&lines, "ab12", Some(4)), None);
     }
 
     #[test]
     fn of_a_job_that_was_submitted_twice_the_living_one_counts() {
-        let lines = queue("1|N/A|FAILED|x|a.scl-t\n2|N/A|RUNNING|x|a.scl-t\n3|N/A|FAILED|x|a.scl-t\n");
-        assert_eq!(line(&lines, "t", None).map(|line| &*line.id), Some("2"));
+        let lines = queue("1|N/A|FAILED|768|x|a.scl-t\n2|N/A|RUNNING|0|x|a.scl-t\n3|N/A|FAILED|9|x|a.scl-t\n");
+        assert_eq!(at(&lines, "t", None).map(|line| &*line.id), Some("2"));
     }
 
     #[test]
@@ -262,12 +285,12 @@ mod tests {
         let text = "JobId=7 ArrayJobId=5 ArrayTaskId=2 JobName=a.scl-t UserId=root(0) JobState=FAILED Reason=NonZeroExitCode ExitCode=3:0 X=\n\
                     JobId=8 JobName=b.scl-u JobState=CANCELLED Reason=None ExitCode=0:15\n";
         let lines = details(text);
-        let failed = line(&lines, "t", Some(2)).expect("a line");
+        let failed = at(&lines, "t", Some(2)).expect("a line");
         assert_eq!((&*failed.id, failed.exit, failed.phase), ("5", Some((3, 0)), Phase::Ended(Ending::Failed)));
-        assert_eq!(line(&lines, "u", None).and_then(|line| line.exit), Some((0, 15)));
+        assert_eq!(at(&lines, "u", None).and_then(|line| line.exit), Some((0, 15)));
         let lines = accounts("9_4|CANCELLED by 0|0:15|a.scl-v\n10|COMPLETED|0:0|a.scl-w\n9_[5-7]|PENDING|0:0|a.scl-v\n");
-        assert_eq!(line(&lines, "v", Some(4)).map(|line| line.phase), Some(Phase::Ended(Ending::Cancelled)));
-        assert_eq!(line(&lines, "w", None).map(|line| line.phase), Some(Phase::Ended(Ending::Completed)));
+        assert_eq!(at(&lines, "v", Some(4)).map(|line| line.phase), Some(Phase::Ended(Ending::Cancelled)));
+        assert_eq!(at(&lines, "w", None).map(|line| line.phase), Some(Phase::Ended(Ending::Completed)));
     }
 
     #[test]
@@ -285,13 +308,14 @@ mod tests {
             ("Invalid partition name specified", Refusal::Permanent),
             ("Requested node configuration is not available", Refusal::Permanent),
             ("Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)", Refusal::Limit),
-            ("Unable to contact slurm controller (connect failure)", Refusal::Unclear),
-            ("Socket timed out on send/recv operation", Refusal::Unclear),
+            ("Unable to contact slurm controller (connect failure)", Refusal::Unheard),
+            ("Socket timed out on send/recv operation", Refusal::Unheard),
         ] {
             assert_eq!(super::refusal(&format!("{failed}{complaint}")), refusal, "{complaint}");
         }
+        assert_eq!(super::refusal("`sbatch` cannot be run: No such file or directory"), Refusal::Permanent);
         assert_eq!(super::refusal("it ended with status 1 and said nothing"), Refusal::Unclear);
-        assert_eq!(super::refusal("`sbatch` did not answer within 60 s"), Refusal::Unclear);
+        assert_eq!(super::refusal("`sbatch` did not answer within 60 s"), Refusal::Unheard);
     }
 
     #[test]

@@ -83,11 +83,12 @@ fn what_slurm_does_not_have_is_submitted_again_unless_it_is_not_wanted() {
     books.jobs.values_mut().for_each(|entry| entry.unclear = Some(long_ago));
     books.jobs.values_mut().next().expect("a job").doomed = Some((long_ago, None));
     drop(books);
-    clerk.submit_again();
+    let lost = clerk.lost();
+    assert_eq!(lost["tag"].iter().map(|(_, index)| *index).collect::<Vec<_>>(), [Some(2)]);
     let Books { jobs, queue, .. } = &*desk.open();
     let states: Vec<&JobState> = jobs.values().map(|entry| &entry.state).collect();
     assert_eq!(states, [&JobState::Ended(Err(Cause::Cancelled)), &JobState::Waiting]);
-    assert_eq!(queue.len(), 1);
+    assert!(queue.is_empty(), "it keeps its tag");
 }
 
 #[test]
@@ -97,13 +98,13 @@ fn a_query_that_leaves_a_job_out_ends_nothing() {
     clerk.enter_tickets(&drafts, "tag");
     let hear = |text: &str| clerk.hear(&replies::queue(text));
     let entry = |look: fn(&Entry) -> bool| desk.open().jobs.values().all(look);
-    assert!(hear("4|N/A|RUNNING|None|m.scl-tag\n"));
+    assert!(hear("4|N/A|RUNNING|0|None|m.scl-tag\n"));
     assert!(entry(|entry| entry.state == JobState::Running && entry.id.as_deref() == Some("4")));
     assert!(!hear(""));
     assert!(entry(|entry| entry.missing.is_some() && entry.state == JobState::Running));
-    assert!(!hear("4|N/A|STATE_OF_TOMORROW|None|m.scl-tag\n"));
+    assert!(!hear("4|N/A|STATE_OF_TOMORROW|0|None|m.scl-tag\n"));
     assert!(entry(|entry| entry.missing.is_none() && entry.state == JobState::Running));
-    assert!(hear("4|N/A|TIMEOUT|TimeLimit|m.scl-tag\n"));
+    assert!(hear("4|N/A|TIMEOUT|0|TimeLimit|m.scl-tag\n"));
     assert!(entry(|entry| matches!(entry.ended, Some((_, Ending::Timeout))) && entry.state == JobState::Running));
 }
 
@@ -114,7 +115,7 @@ fn the_driver_is_told_each_news_once() {
     assert_eq!(slurm.poll(), []);
     let drafts = clerk.draft();
     clerk.enter_tickets(&drafts, "tag");
-    clerk.hear(&replies::queue("4|N/A|RUNNING|None|m.scl-tag\n"));
+    clerk.hear(&replies::queue("4|N/A|RUNNING|0|None|m.scl-tag\n"));
     let id = drafts[0].id.clone();
     assert_eq!(slurm.poll(), [(id.clone(), JobState::Running)]);
     assert_eq!(slurm.poll(), []);
@@ -123,6 +124,16 @@ fn the_driver_is_told_each_news_once() {
     desk.open().jobs.values_mut().for_each(|entry| entry.conclude(Ok(())));
     assert_eq!(slurm.poll(), [(id, JobState::Ended(Ok(())))]);
     assert!(desk.open().jobs.is_empty());
+}
+
+#[test]
+fn what_is_cancelled_while_it_is_written_is_not_submitted() {
+    let (desk, mut clerk) = desk(Cluster::default(), &[Some(1), Some(1)]);
+    let mut slurm = Slurm { settings: Arc::new(settings(Cluster::default())), desk: desk.clone(), clerk: None, count: 0 };
+    let drafts = clerk.draft();
+    slurm.cancel(std::slice::from_ref(&drafts[0].id));
+    assert_eq!(slurm.poll(), [], "the clerk has it in hand");
+    assert!(!clerk.enter_tickets(&drafts, "tag"));
 }
 
 #[test]
