@@ -46,6 +46,13 @@ pub enum Outcome {
     },
 }
 
+impl Outcome {
+    /// Whether it was ended by a signal, of which whoever sent it may know more.
+    pub fn is_by_signal(&self) -> bool {
+        matches!(self, Outcome::Failure { cause: Cause::Signal { .. }, .. })
+    }
+}
+
 /// A value in a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResultFile {

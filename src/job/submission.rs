@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::attempt::{Attempt, FORMAT};
 use super::files::{self, FileError, Writer};
-use super::{Cause, Manifest, Outcome};
+use super::{Cause, Manifest};
 
 /// The directory of all submissions, among those of the jobs, whose names are all digests.
 const SUBMISSIONS: &str = "submissions";
@@ -128,7 +128,7 @@ impl Attempt {
     /// Keeps that someone has ended it on purpose, of which it knows at most the signal. What ended before that in another way has not
     /// been cancelled.
     pub fn note_cancelled(&self) -> Result<(), FileError> {
-        let by_signal = |manifest: Manifest| matches!(manifest.outcome, Outcome::Failure { cause: Cause::Signal { .. }, .. });
+        let by_signal = |manifest: Manifest| manifest.outcome.is_by_signal();
         if self.manifest().is_ok_and(|manifest| manifest.is_none_or(by_signal)) { self.note_verdict(&Cause::Cancelled) } else { Ok(()) }
     }
 

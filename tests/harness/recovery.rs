@@ -170,7 +170,7 @@ fn successes(place: &Path) -> Result<BTreeMap<String, Vec<PathBuf>>, Failed> {
     Ok(found)
 }
 
-fn entries(directory: &Path) -> Vec<PathBuf> {
+pub fn entries(directory: &Path) -> Vec<PathBuf> {
     let mut entries: Vec<PathBuf> = std::fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     entries.sort();
     entries
@@ -198,12 +198,12 @@ fn is_killed(status: ExitStatus) -> bool {
     status.signal() == Some(Signal::SIGKILL as i32)
 }
 
-fn at(what: &str, fault: &Failed) -> Failed {
+pub fn at(what: &str, fault: &Failed) -> Failed {
     format!("{what}: {}", fault.message().unwrap_or_default()).into()
 }
 
 /// Processes of this program with this command that work in a directory.
-fn processes(directory: &Path, command: &str) -> Vec<i32> {
+pub fn processes(directory: &Path, command: &str) -> Vec<i32> {
     let name = directory.to_string_lossy().into_owned();
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_string_lossy().parse::<i32>().ok());

@@ -21,6 +21,7 @@ use nix::unistd::{Pid, geteuid};
 
 use crate::binary::{Place, Ran};
 use crate::jobs::expect;
+use crate::recovery::{at, entries, processes};
 
 type Test = fn() -> Result<(), Failed>;
 
@@ -147,6 +148,15 @@ impl Cluster {
         let text = self.ask("squeue", &["--noheader", "--array", "--format=%A|%F_%K|%Z"])?;
         let own = text.lines().filter(|line| line.contains(&*place.path().to_string_lossy()));
         Ok(own.filter_map(|line| Some(line.split('|').next()?.to_owned())).collect())
+    }
+
+    /// The job of a driver that was killed when it began to run.
+    fn abandoned(&self, place: &Place) -> Result<String, Failed> {
+        let mut driver = self.driver(place)?;
+        let id = self.running(place)?;
+        driver.kill()?;
+        driver.wait()?;
+        Ok(id)
     }
 
     fn running(&self, place: &Place) -> Result<String, Failed> {
@@ -295,7 +305,7 @@ fn killed() -> Result<(), Failed> {
     let cluster = Cluster::shared()?;
     let place = place(&format!("a = sum({}) on 1 core\nprint(a)\n", busy(1000)));
     let mut driver = cluster.driver(&place)?;
-    let job = wait_for(|| processes(place.path()).first().copied())?;
+    let job = wait_for(|| processes(place.path(), "exec").first().copied())?;
     kill(Pid::from_raw(job), Signal::SIGKILL)?;
     driver.wait()?;
     let log = fs::read_to_string(place.path().join("driver.log"))?;
@@ -421,11 +431,8 @@ fn forgotten() -> Result<(), Failed> {
     cluster.run(&place, &["run", "model.scl"])?.ends(0, "14\n", &["0 done, 0 failed, 2 kept"])?;
 
     let place = place_with(&site, &format!("a = sum({}) on 1 core\nprint(a)\n", busy(1000)));
-    let mut driver = cluster.driver(&place)?;
-    let id = cluster.running(&place)?;
-    driver.kill()?;
-    driver.wait()?;
-    let job = wait_for(|| processes(place.path()).first().copied())?;
+    let id = cluster.abandoned(&place)?;
+    let job = wait_for(|| processes(place.path(), "exec").first().copied())?;
     kill(Pid::from_raw(job), Signal::SIGKILL)?;
     purged(&id)?;
     cluster.run(&place, &["run", "model.scl"])?.ends(1, "", &["unknown cause", "neither squeue nor scontrol nor sacct", "for 1 min"])
@@ -434,11 +441,8 @@ fn forgotten() -> Result<(), Failed> {
 fn accounting() -> Result<(), Failed> {
     let cluster = Cluster::start(&[("ACCOUNTING", "1"), ("MIN_JOB_AGE", "2")])?;
     let place = place(&format!("a = sum({}) on 1 core\nprint(a)\n", busy(1000)));
-    let mut driver = cluster.driver(&place)?;
-    let id = cluster.running(&place)?;
-    driver.kill()?;
-    driver.wait()?;
-    let job = wait_for(|| processes(place.path()).first().copied())?;
+    let id = cluster.abandoned(&place)?;
+    let job = wait_for(|| processes(place.path(), "exec").first().copied())?;
     kill(Pid::from_raw(job), Signal::SIGKILL)?;
     wait_for(|| cluster.ask("scontrol", &["show", "job", &id]).ok()?.is_empty().then_some(()))?;
     cluster.run(&place, &["run", "model.scl"])?.ends(1, "", &["E0701", "killed by signal 9", &format!("job {id}")])?;
@@ -479,13 +483,10 @@ fn interrupted_twice() -> Result<(), Failed> {
 fn commands() -> Result<(), Failed> {
     let cluster = Cluster::shared()?;
     let place = place(&format!("s = range(0, 4, 1)\nm = map((x: x + sum({})), s) in 2 chunks on 1 core\nprint(sum(m))\n", busy(1000)));
-    let mut driver = cluster.driver(&place)?;
-    cluster.running(&place)?;
-    driver.kill()?;
-    driver.wait()?;
+    cluster.abandoned(&place)?;
     let id = ids(&place).pop().ok_or("no id")?;
     let status = || cluster.run(&place, &["status", "--program", "model.scl"]);
-    wait_for(|| (processes(place.path()).len() == 2).then_some(()))?;
+    wait_for(|| (processes(place.path(), "exec").len() == 2).then_some(()))?;
     status()?.prints_some(&["2 running", &format!("job {id}_1 RUNNING"), &format!("job {id}_2 RUNNING")])?;
     cluster.run(&place, &["log", "--program", "model.scl", "m 1/2"])?.prints_some(&["m 1/2: running", "statement: m = map("])?;
     let swept = cluster.run(&place, &["gc", "--program", "model.scl", "--older-than", "0s"])?;
@@ -673,7 +674,7 @@ fn never_begins() -> Result<(), Failed> {
         .then_some(())
     })?;
     nothing_is_left(&cluster, &place)?;
-    expect(processes(place.path()).is_empty(), "the job came, and did not begin")
+    expect(processes(place.path(), "exec").is_empty(), "the job came, and did not begin")
 }
 
 fn leaving_the_deaf() -> Result<(), Failed> {
@@ -690,14 +691,6 @@ fn leaving_the_deaf() -> Result<(), Failed> {
     fs::remove_file(place.path().join("wrappers/squeue"))?;
     cluster.run(&place, &["cancel", "--program", "model.scl"])?.prints_some(&["ended: a"])?;
     nothing_is_left(&cluster, &place)
-}
-
-fn at(what: &str, fault: &Failed) -> Failed {
-    format!("{what}: {}", fault.message().unwrap_or_default()).into()
-}
-
-fn entries(directory: &Path) -> Vec<PathBuf> {
-    fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }
 
 /// How Slurm calls what was submitted from a place.
@@ -717,16 +710,4 @@ fn no_key_succeeded_twice(place: &Place) -> Result<(), Failed> {
         }
     }
     expect(!successes.is_empty() && successes.values().all(|count| *count == 1), successes)
-}
-
-/// Processes that run jobs of a directory.
-fn processes(directory: &Path) -> Vec<i32> {
-    let name = directory.to_string_lossy().into_owned();
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let pids = entries.filter_map(|entry| entry.file_name().to_string_lossy().parse::<i32>().ok());
-    let is_one = |pid: &i32| {
-        let line = fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        line.split('\0').nth(1) == Some("exec") && line.contains(&name)
-    };
-    pids.filter(is_one).collect()
 }

@@ -15,7 +15,7 @@ use super::script;
 use super::verdict::{Evidence, verdict};
 use super::{Settings, client};
 use crate::batch::{BatchId, JobState};
-use crate::job::{Attempt, Cause, Outcome, Submission};
+use crate::job::{Attempt, Cause, Submission};
 use crate::resources::Request;
 
 /// Pauses between queries: they begin short, and grow while nothing changes or nobody answers.
@@ -168,8 +168,7 @@ impl Clerk {
         for (id, attempt) in self.out() {
             let manifest = attempt.manifest();
             if !matches!(manifest, Ok(None)) {
-                let by_signal = matches!(manifest, Ok(Some(manifest)) if matches!(manifest.outcome, Outcome::Failure { cause: Cause::Signal { .. }, .. }));
-                self.found(&id, by_signal);
+                self.found(&id, manifest.ok().flatten().is_some_and(|manifest| manifest.outcome.is_by_signal()));
                 ended = true;
             }
         }
