@@ -15,7 +15,8 @@ use crate::source::{FileId, Span};
 pub fn variables(model: &Model, said: &[Diagnostic]) -> Vec<Diagnostic> {
     if model.outputs.is_empty() {
         let last = model.variables.last().filter(|_| model.functions.is_empty());
-        return last.map(|variable| warnings::no_output(variable.name_span)).into_iter().collect();
+        let has_jobs = model.variables.iter().any(|variable| variable.request.is_some());
+        return last.map(|variable| warnings::no_output(variable.name_span, has_jobs)).into_iter().collect();
     }
     let mut used = vec![false; model.variables.len()];
     exprs(model).for_each(|expr| {

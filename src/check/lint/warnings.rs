@@ -9,7 +9,7 @@ use crate::syntax::ast::Name;
 
 pub fn unused_variable(variable: &Variable) -> Diagnostic {
     let here = match variable.request {
-        Some(_) => "nothing prints, exports or uses it, so its job is never submitted",
+        Some(_) => "nothing prints, exports or uses it, and its job is run all the same",
         None => "nothing prints, exports or uses it, so it is not computed",
     };
     Diagnostic::warning("W0606", format!("variable `{}` is not used", variable.name), variable.name_span)
@@ -17,8 +17,9 @@ pub fn unused_variable(variable: &Variable) -> Diagnostic {
         .help(format!("print it or remove it; or call it `_{}` if that is meant", variable.name))
 }
 
-pub fn no_output(last: Span) -> Diagnostic {
-    Diagnostic::warning("W0607", "this program prints and saves nothing, so nothing is computed", last)
+pub fn no_output(last: Span, has_jobs: bool) -> Diagnostic {
+    let why = if has_jobs { "so only its jobs are run, and kept" } else { "so nothing is computed" };
+    Diagnostic::warning("W0607", format!("this program prints and saves nothing, {why}"), last)
         .help("print the results, `print(…)`, or write them to files, `… to file 'name.yaml'`")
 }
 
