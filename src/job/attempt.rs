@@ -174,6 +174,11 @@ impl Attempt {
         Ok(Outline { name: sketch.task.name, request: sketch.request, texts })
     }
 
+    /// When it was described, by a driver that was about to have it run.
+    pub fn described(&self) -> Result<Option<Timestamp>, FileError> {
+        files::written(&self.task_path())
+    }
+
     /// The texts of the program, with the ids that they had, as far as they are still there.
     pub fn sources(&self, description: &Description) -> SourceMap {
         texts::read(&self.path.join("../.."), &description.sources)

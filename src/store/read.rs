@@ -12,6 +12,8 @@ use super::{End, Store};
 use crate::batch::slurm::CLUSTER;
 use crate::job::{Attempt, Digest, Holder, Job, Life, Parts, Submission, Timestamp};
 
+mod unnoted;
+
 /// What is known of the runs of a store.
 #[derive(Debug)]
 pub struct Records {
@@ -157,6 +159,7 @@ impl Records {
     pub fn tasks(&self, run: &Run) -> Result<Vec<Task>, IndexError> {
         let sql = format!("SELECT {TASK} FROM task WHERE run = ?1 ORDER BY number");
         let mut tasks = self.all(&sql, params![run.run], |row| self.task(row))?;
+        tasks.extend(unnoted::unnoted(&self.store, run, &tasks));
         tasks.iter_mut().for_each(|task| call_by_id(task, self.store.jobs()));
         if run.state != RunState::Running {
             tasks.iter_mut().for_each(settle);
@@ -174,7 +177,9 @@ impl Records {
     /// The keys of all tasks of a run, or of all runs of its program.
     pub fn keys(&self, run: &Run, all_runs: bool) -> Result<Vec<Digest>, IndexError> {
         let sql = "SELECT DISTINCT key FROM task WHERE run = ?1 OR ?2 AND run IN (SELECT id FROM run WHERE model = ?3)";
-        self.all(sql, params![run.run, all_runs, run.model], |row| digest(row, 0))
+        let mut keys = self.all(sql, params![run.run, all_runs, run.model], |row| digest(row, 0))?;
+        keys.extend(unnoted::unnoted(&self.store, run, &[]).into_iter().map(|task| task.key));
+        Ok(keys)
     }
 
     /// What a run printed.

@@ -13,12 +13,13 @@ type Test = fn() -> Result<(), Failed>;
 
 /// All of them.
 pub fn trials() -> Vec<Trial> {
-    let tests: [(&str, Test); 5] = [
+    let tests: [(&str, Test); 6] = [
         ("a stderr without room", full_stderr),
         ("a stderr that nobody reads", closed_stderr),
         ("limits hold on a full disk without a driver", limits_on_a_full_disk),
         ("a store that can only be read leaves jobs to their driver", read_only),
         ("a job that may run on another machine", another_machine),
+        ("a driver that was killed before it could note its jobs", unnoted),
     ];
     tests.into_iter().map(|(name, test)| Trial::test(format!("straits: {name}"), test)).collect()
 }
@@ -104,6 +105,22 @@ fn end_all(place: &Place) -> Result<(), Failed> {
         }
     }
     Ok(())
+}
+
+/// The directories tell what the index does not.
+fn unnoted() -> Result<(), Failed> {
+    let place = place(&format!("a = {LONG} on 1 core\nprint(a)\n"));
+    let store = place.path().join(".scl");
+    let mut driver = place.scl(&["run", "model.scl"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+    wait_until(|| attempts(&store).first().is_some_and(|attempt| attempt.join("process.json").exists()))?;
+    driver.kill()?;
+    driver.wait()?;
+    let index = rusqlite::Connection::open(store.join("index.sqlite"))?;
+    index.execute("DELETE FROM task", ())?;
+    drop(index);
+    place.run(&["status", "--program", "model.scl"]).prints_some(&["jobs: 1 running", "running    a"])?;
+    place.run(&["cancel", "--program", "model.scl"]).prints("ended: a\n")?;
+    place.run(&["status", "--program", "model.scl"]).prints_some(&["jobs: 1 cancelled"])
 }
 
 fn another_machine() -> Result<(), Failed> {
