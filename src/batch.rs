@@ -20,6 +20,9 @@ pub const CPUS: &str = "SCL_CPUS";
 /// The environment variable with the directory of the control group that a process is to join.
 pub const GROUP: &str = "SCL_GROUP";
 
+/// Libraries start as many threads as these say.
+const THREADS: [&str; 5] = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS"];
+
 /// The exit status of a job's process that did not begin: another has its attempt, or its directory cannot be run.
 pub const REFUSED: u8 = 2;
 

@@ -54,7 +54,7 @@ use crate::source::{FileId, SourceMap, Span};
 pub use call::{Reply, call};
 pub use check::{compare, missing};
 pub use cluster::{Cluster, MemoryStyle, Misfit, Node, Queue, memory_mib};
-pub use detect::{LeftOut, Survey, detect, known_modules, scheduler_is_there, survey, usable};
+pub use detect::{LeftOut, Survey, detect, is_unconfigured, known_modules, scheduler_is_there, survey, usable};
 pub use read::Marks;
 pub use retries::Retries;
 pub use write::{text, tree};
@@ -107,17 +107,20 @@ pub struct Place {
 /// Where files are looked for, the most general one first: the user's, the project's (beside the program, and in its store), the one that
 /// `SCL_SITE` names. `variable` gives environment variables, `project` is the directory of the program, `store` that of its jobs.
 pub fn places(variable: impl Fn(&str) -> Option<OsString>, project: &Path, store: &Path) -> Vec<Place> {
-    let set = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let of_project = [project.join("site.toml"), store.join("site.toml")];
     let usual = user_file(&variable).into_iter().chain(of_project).map(|path| Place { path, named: false });
-    usual.chain(set("SCL_SITE").map(|path| Place { path, named: true })).collect()
+    usual.chain(path_in(&variable, "SCL_SITE").map(|path| Place { path, named: true })).collect()
 }
 
 /// The user's file, which is the first of all places if the user has a directory for such files.
 pub fn user_file(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
-    let set = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let config = set("XDG_CONFIG_HOME").or_else(|| Some(set("HOME")?.join(".config")))?;
+    let config = path_in(&variable, "XDG_CONFIG_HOME").or_else(|| Some(path_in(&variable, "HOME")?.join(".config")))?;
     Some(config.join("scl").join("site.toml"))
+}
+
+/// The path that a variable has, if it has one.
+fn path_in(variable: impl Fn(&str) -> Option<OsString>, name: &str) -> Option<PathBuf> {
+    variable(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// Reads all files that are there; their texts are added to the sources. What is only a warning keeps nobody from using the rest.

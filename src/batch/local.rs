@@ -17,7 +17,7 @@ use nix::sys::signal::{Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
-use super::{BatchId, BatchSystem, CPUS, Capacity, GROUP, JobSpec, JobState, SubmitError, Waker, cause_of_status};
+use super::{BatchId, BatchSystem, CPUS, Capacity, GROUP, JobSpec, JobState, SubmitError, THREADS, Waker, cause_of_status};
 use crate::diagnostic::Fault;
 use crate::job::points::point;
 use crate::job::{self, Attempt, Cause, FileError, Holder, Life, quote};
@@ -41,9 +41,6 @@ mod system;
 
 /// How many of those who wait are looked at: enough to fill a machine, and the same effort however long the queue is.
 const WINDOW: usize = 100;
-
-/// Libraries start as many threads as these say.
-const THREADS: [&str; 5] = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS"];
 
 /// The program that runs an attempt: its path and arguments, to which the attempt's directory is added.
 #[derive(Clone, Debug)]

@@ -15,9 +15,9 @@ pub(super) enum SystemName {
 /// Where jobs go.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Destination {
-    /// Nowhere.
+    /// They become processes of this machine.
     Local,
-    /// To this cluster.
+    /// They are submitted to this cluster.
     Slurm(Box<Cluster>),
 }
 
@@ -32,7 +32,7 @@ pub(super) fn destination(named: Option<SystemName>, site: &Site, say: &mut dyn 
         (Some(System::Local), _) => Ok(Destination::Local),
         (Some(System::Slurm), Some(cluster)) => Ok(Destination::Slurm(Box::new(cluster.clone()))),
         (Some(System::Slurm), None) => Ok(Destination::Slurm(Box::new(site::detect()?))),
-        (None, _) if site.system() == System::Local => Ok(Destination::Local),
+        (None, _) if !site::scheduler_is_there() => Ok(Destination::Local),
         (None, _) => match site::detect() {
             Ok(cluster) => {
                 let name = cluster.name.as_ref().map_or_else(String::new, |name| format!(" `{name}`"));
@@ -40,15 +40,12 @@ pub(super) fn destination(named: Option<SystemName>, site: &Site, say: &mut dyn 
                 Ok(Destination::Slurm(Box::new(cluster)))
             }
             // its clients are installed, as on many a laptop, and nothing else
-            Err(fault) if fault.message.contains(UNCONFIGURED) => Ok(Destination::Local),
+            Err(fault) if site::is_unconfigured(&fault) => Ok(Destination::Local),
             // a cluster that does not answer is no reason to compute on its login node
             Err(fault) => Err(fault),
         },
     }
 }
-
-/// What Slurm's clients say where there is no cluster.
-const UNCONFIGURED: &str = "configuration source";
 
 impl From<SystemName> for System {
     fn from(name: SystemName) -> Self {

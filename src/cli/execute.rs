@@ -11,20 +11,20 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::destination::{Destination, SystemName, destination};
 use super::driver::{self, Driver};
-use super::{Format, Reporting};
+use super::{Format, Reporting, site as sites};
 use crate::batch::BatchSystem;
 use crate::batch::local::{Launcher, Local, Machine};
 use crate::batch::slurm::{self, Slurm};
 use crate::check::Mode;
-use crate::diagnostic::{Diagnostic, Fault, has_errors};
+use crate::diagnostic::{Diagnostic, Fault};
 use crate::eval;
 use crate::model::{Model, VarId};
 use crate::report::progress::{Display, Form};
 use crate::resources::Request;
 use crate::run::{self, Batch, JobSettings, Program, Summary};
 use crate::session::{Refused, Verdict};
-use crate::site::{self, Site};
-use crate::source::{SourceMap, Spanned};
+use crate::site::Site;
+use crate::source::Spanned;
 
 /// How programs are run.
 #[derive(Debug, clap::Args)]
@@ -68,16 +68,8 @@ impl<'a> Executor<'a> {
     /// Keeps jobs, of which there are some in workflow mode only, in the directory of the settings, or else in one beside a program.
     /// What is wrong in a site file is reported here; nothing is to be run then.
     pub(super) fn new(settings: &'a Settings, reporting: &'a Reporting, mode: Mode, program: &Path) -> Option<Self> {
-        let project = program.parent().unwrap_or(Path::new(""));
-        let mut sources = SourceMap::new();
+        let (mut site, _) = sites::load(Some(program), settings.store.as_deref(), reporting).ok()?;
         let store = driver::store_of(settings.store.as_deref(), Some(program));
-        let (mut site, faults) = site::load(&site::places(|name| std::env::var_os(name), project, &store), &mut sources);
-        if !faults.is_empty() {
-            reporting.report(&faults, &sources);
-        }
-        if has_errors(&faults) {
-            return None;
-        }
         if let Some(count) = settings.retries {
             site.retries = site.retries.with_all(count);
         }

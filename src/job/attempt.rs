@@ -209,9 +209,7 @@ impl Attempt {
 
     /// The process that runs it, or ran it; nothing if none has begun to.
     pub fn holder(&self) -> Result<Option<Holder>, FileError> {
-        let path = self.holder_path();
-        let Some(bytes) = files::read_if_there(&path)? else { return Ok(None) };
-        files::from_json(&path, &bytes, FORMAT, Writer::Any).map(Some)
+        files::json_if_there(&self.holder_path(), FORMAT)
     }
 
     /// When that process took it; nothing if none has.
@@ -252,11 +250,10 @@ impl Attempt {
     /// checksums fit.
     pub fn manifest(&self) -> Result<Option<Manifest>, FileError> {
         let path = self.manifest_path();
-        let Some(bytes) = files::read_if_there(&path)? else { return Ok(None) };
-        let manifest: Manifest = files::from_json(&path, &bytes, FORMAT, Writer::Any)?;
-        match self.key() {
-            Some(key) if key != manifest.key => Err(FileError::damaged(&path, format!("it is of the job {}", manifest.key))),
-            Some(_) | None => Ok(Some(manifest)),
+        let manifest: Option<Manifest> = files::json_if_there(&path, FORMAT)?;
+        match (self.key(), &manifest) {
+            (Some(key), Some(found)) if key != found.key => Err(FileError::damaged(&path, format!("it is of the job {}", found.key))),
+            _ => Ok(manifest),
         }
     }
 

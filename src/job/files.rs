@@ -303,6 +303,12 @@ pub fn from_json<T: DeserializeOwned + Send>(path: &Path, bytes: &[u8], format: 
     Ok(parse::<Content<T>>(path, bytes, depth)?.content)
 }
 
+/// The same of a file that may not be there.
+pub fn json_if_there<T: DeserializeOwned + Send>(path: &Path, format: u32) -> Result<Option<T>, FileError> {
+    let Some(bytes) = read_if_there(path)? else { return Ok(None) };
+    from_json(path, &bytes, format, Writer::Any).map(Some)
+}
+
 /// The same of any format up to the newest one that is known, for what all of them have in common; gives the format too.
 pub fn from_json_up_to<T: DeserializeOwned + Send>(path: &Path, bytes: &[u8], newest: u32) -> Result<(u32, T), FileError> {
     let (header, depth) = header(path, bytes)?;

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::attempt::{Attempt, FORMAT};
-use super::files::{self, FileError, Writer};
+use super::files::{self, FileError};
 use super::{Cause, Manifest};
 
 /// The directory of all submissions, among those of the jobs, whose names are all digests.
@@ -103,6 +103,11 @@ impl Ticket {
     pub fn id_within(&self, array: &str) -> String {
         self.index.map_or_else(|| array.to_owned(), |index| format!("{array}_{index}"))
     }
+
+    /// How the batch system calls the job, if that was kept in the directory of all jobs.
+    pub fn job(&self, jobs: &Path) -> Option<String> {
+        Some(self.id_within(&Submission::at(jobs, &self.tag).id().ok()??))
+    }
 }
 
 impl Attempt {
@@ -114,9 +119,7 @@ impl Attempt {
 
     /// As what it was submitted, or was going to be.
     pub fn ticket(&self) -> Result<Option<Ticket>, FileError> {
-        let path = self.ticket_path();
-        let Some(bytes) = files::read_if_there(&path)? else { return Ok(None) };
-        files::from_json(&path, &bytes, FORMAT, Writer::Any).map(Some)
+        files::json_if_there(&self.ticket_path(), FORMAT)
     }
 
     /// Keeps how it ended, by the word of whoever knows it, when it left no manifest and never will, or one that says less.
@@ -134,9 +137,8 @@ impl Attempt {
 
     /// How it ended, by the word of whoever knew it, when it left no manifest, or one that says less.
     pub fn verdict(&self) -> Result<Option<Cause>, FileError> {
-        let path = self.verdict_path();
-        let Some(bytes) = files::read_if_there(&path)? else { return Ok(None) };
-        files::from_json(&path, &bytes, FORMAT, Writer::Any).map(|verdict: Verdict| Some(verdict.cause))
+        let verdict: Option<Verdict> = files::json_if_there(&self.verdict_path(), FORMAT)?;
+        Ok(verdict.map(|verdict| verdict.cause))
     }
 
     /// Whether a batch system may have it, be it that it was given up for lost.

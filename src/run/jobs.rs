@@ -615,16 +615,16 @@ impl<'b> Jobs<'b> {
         let variable = &self.program.model.variables[id.index()];
         let log = active.attempt.stderr();
         let ticket = active.attempt.ticket().ok().flatten();
-        let submission = ticket.as_ref().map(|ticket| (Submission::at(&self.batch.settings.jobs, &ticket.tag), ticket.index));
+        let jobs = &self.batch.settings.jobs;
+        let submission = ticket.as_ref().map(|ticket| Submission::at(jobs, &ticket.tag));
         let called = match (&ticket, &submission) {
-            (Some(ticket), Some((submission, _))) => match submission.id() {
-                Ok(Some(id)) => ticket.id_within(&id),
-                Ok(None) | Err(_) => format!("without a number, submitted in {}", submission.path().display()),
-            },
+            (Some(ticket), Some(submission)) => {
+                ticket.job(jobs).unwrap_or_else(|| format!("without a number, submitted in {}", submission.path().display()))
+            }
             _ => job.to_string(),
         };
-        let part = active.name.strip_prefix(&*variable.name).map(str::trim).filter(|part| !part.is_empty());
-        let part = part.map_or_else(String::new, |part| format!("part {part}, "));
+        // parts are called `name 1/9`
+        let part = active.name.split_once(' ').map_or_else(String::new, |(_, part)| format!("part {part}, "));
         let place = format!("{part}job {called}, log {}", log.display());
         if matches!(cause, Cause::Evaluation) && !diagnostics.is_empty() {
             let evaluated = diagnostics.iter().cloned();
@@ -634,7 +634,7 @@ impl<'b> Jobs<'b> {
         if let Some(tail) = tail(&log) {
             fault = fault.note(format!("its last lines:\n{tail}"));
         }
-        let words = submission.map(|(submission, index)| submission.log(index));
+        let words = submission.zip(ticket).map(|(submission, ticket)| submission.log(ticket.index));
         if let Some((words, tail)) = words.and_then(|log| Some((log.display().to_string(), tail(&log)?))) {
             fault = fault.note(format!("the batch system's last lines, in {words}:\n{tail}"));
         }

@@ -147,29 +147,25 @@ impl Default for Cluster {
 impl Cluster {
     /// The first queue that can run a request; the fault says which limit of the queue that comes nearest is in the way.
     pub fn choose(&self, request: &Request) -> Result<&Queue, Fault> {
-        let mut best: Option<(&Queue, Vec<Misfit>)> = None;
-        for queue in &self.queues {
-            let misfits = queue.misfits(request, self.memory);
-            if misfits.is_empty() {
-                return Ok(queue);
-            }
-            if best.as_ref().is_none_or(|(_, fewest)| misfits.len() < fewest.len()) {
-                best = Some((queue, misfits));
-            }
+        match self.nearest(request) {
+            Some((queue, misfits)) if misfits.is_empty() => Ok(queue),
+            Some((queue, misfits)) => Err(self.never_runs(queue, &misfits)),
+            None => Err(no_queue()),
         }
-        Err(match best {
-            Some((queue, misfits)) => self.never_runs(queue, &misfits),
-            None => no_queue(),
-        })
     }
 
     /// The request, or the part of it that the queue which comes nearest can run.
     pub fn clamp(&self, request: &Request) -> Request {
-        if self.choose(request).is_ok() {
-            return request.clone();
+        match self.nearest(request) {
+            Some((queue, misfits)) if !misfits.is_empty() => queue.clamp(request),
+            Some(_) | None => request.clone(),
         }
-        let fewest = self.queues.iter().min_by_key(|queue| queue.misfits(request, self.memory).len());
-        fewest.map_or_else(|| request.clone(), |queue| queue.clamp(request))
+    }
+
+    /// The first of the queues of which a request breaks the fewest limits, with these limits.
+    fn nearest(&self, request: &Request) -> Option<(&Queue, Vec<Misfit>)> {
+        let queues = self.queues.iter().map(|queue| (queue, queue.misfits(request, self.memory)));
+        queues.min_by_key(|(_, misfits)| misfits.len())
     }
 
     fn never_runs(&self, queue: &Queue, misfits: &[Misfit]) -> Fault {

@@ -33,6 +33,11 @@ pub fn detect() -> Result<Cluster, Fault> {
     usable(survey::survey(&replies, None)).map(|survey| survey.cluster)
 }
 
+/// Whether detection failed because there are Slurm's clients here, as on many a laptop, but no cluster that they belong to.
+pub fn is_unconfigured(fault: &Fault) -> bool {
+    fault.message.contains("configuration source")
+}
+
 /// The same and more, in more time: also the accounts of the user, and what was left out.
 pub fn survey() -> Result<Survey, Fault> {
     let replies = Replies::ask(scontrol)?;

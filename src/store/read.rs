@@ -10,7 +10,7 @@ use super::index::{self, IndexError};
 use super::standing::{RunState, TaskState};
 use super::{End, Store};
 use crate::batch::slurm::CLUSTER;
-use crate::job::{Attempt, Digest, Holder, Job, Life, Parts, Submission, Timestamp};
+use crate::job::{Attempt, Digest, Holder, Job, Life, Parts, Timestamp};
 
 mod unnoted;
 
@@ -285,8 +285,7 @@ fn run(row: &Row) -> rusqlite::Result<Run> {
 fn call_by_id(task: &mut Task, jobs: &Path) {
     if task.job.as_deref().is_some_and(|job| job.starts_with(CLUSTER)) {
         let ticket = task.attempt().and_then(|attempt| attempt.ticket().ok()?);
-        let id = ticket.and_then(|ticket| Some(ticket.id_within(&Submission::at(jobs, &ticket.tag).id().ok()??)));
-        task.job = id.or(task.job.take());
+        task.job = ticket.and_then(|ticket| ticket.job(jobs)).or(task.job.take());
     }
 }
 

@@ -1,12 +1,12 @@
 //! Ending jobs of a driver that is gone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::client;
-use super::replies::{self, Phase};
+use super::replies::{self, Lines, Phase};
 use crate::job::{Attempt, Holder, Submission, Ticket};
 
 /// How long a job may take to end when Slurm is asked for it.
@@ -14,6 +14,9 @@ const PATIENCE: Duration = Duration::from_secs(40);
 
 /// The pause between two looks.
 const PAUSE: Duration = Duration::from_millis(500);
+
+/// After how long Slurm is asked again to end what is left.
+const AGAIN: Duration = Duration::from_secs(5);
 
 /// A job that may not have ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,9 +45,16 @@ pub fn end(jobs: &Path, attempts: &[Attempt]) -> Vec<Option<Survivor>> {
         }
     }
     let end = Instant::now() + PATIENCE;
+    let (mut asked, mut refused, mut again) = (HashSet::new(), None, Instant::now() + AGAIN);
     while !open.is_empty() {
-        let ids: Vec<String> = open.values().filter_map(Open::slurm_id).collect();
-        let refused = client::cancel(&ids).err();
+        if Instant::now() >= again {
+            asked.clear();
+            again += AGAIN;
+        }
+        let ids: Vec<String> = open.values().filter_map(Open::slurm_id).filter(|id| asked.insert(id.clone())).collect();
+        if !ids.is_empty() {
+            refused = client::cancel(&ids).err();
+        }
         let over = look(&mut open, refused.as_deref());
         for place in over {
             open.remove(&place);
@@ -78,6 +88,7 @@ impl Open {
 /// The jobs that are over, by Slurm's word; those without an id learn it.
 fn look(open: &mut BTreeMap<usize, Open>, refused: Option<&str>) -> Vec<usize> {
     let lines = client::queue();
+    let mut details = HashMap::new();
     let mut over = Vec::new();
     for (place, job) in open.iter_mut() {
         let line = lines.as_ref().ok().and_then(|lines| replies::line(lines, &job.ticket));
@@ -89,7 +100,7 @@ fn look(open: &mut BTreeMap<usize, Open>, refused: Option<&str>) -> Vec<usize> {
                 job.reason = refused.map_or_else(|| format!("Slurm says {}", line.state), ToOwned::to_owned);
             }
             (None, Err(complaint)) => job.reason.clone_from(complaint),
-            (None, Ok(_)) => match is_over(job) {
+            (None, Ok(_)) => match is_over(job, &mut details) {
                 Ok(()) => over.push(*place),
                 Err(reason) => job.reason = reason,
             },
@@ -98,18 +109,18 @@ fn look(open: &mut BTreeMap<usize, Open>, refused: Option<&str>) -> Vec<usize> {
     over
 }
 
-/// Asks for a job that the query has left out; or why nobody can say.
-fn is_over(job: &Open) -> Result<(), String> {
+/// Asks for a job that the query has left out, once for all elements of its array; or why nobody can say.
+fn is_over(job: &Open, details: &mut HashMap<String, Result<Lines, String>>) -> Result<(), String> {
     let Some(id) = &job.id else {
         return if job.begun { Err("Slurm does not know it, but a process has begun it".to_owned()) } else { Ok(()) };
     };
-    match client::details(id) {
-        Ok(lines) => match replies::line(&lines, &job.ticket) {
+    match details.entry(id.clone()).or_insert_with(|| client::details(id)) {
+        Ok(lines) => match replies::line(lines, &job.ticket) {
             Some(line) if !matches!(line.phase, Phase::Ended(_)) => Err(format!("Slurm says {}", line.state)),
             Some(_) | None => Ok(()),
         },
-        Err(complaint) if client::is_unknown(&complaint) => Ok(()),
-        Err(complaint) => Err(complaint),
+        Err(complaint) if client::is_unknown(complaint) => Ok(()),
+        Err(complaint) => Err(complaint.clone()),
     }
 }
 

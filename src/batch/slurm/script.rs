@@ -9,14 +9,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::lower::Lowered;
+use crate::batch::THREADS;
 use crate::job::quote;
 use crate::site::Cluster;
 
 /// The status of a job whose site lines failed, or whose directory is not there; no status of `scl exec`.
 pub const UNPREPARED: i32 = 97;
-
-/// Libraries start as many threads as these say.
-const THREADS: [&str; 5] = ["OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS", "RAYON_NUM_THREADS"];
 
 /// What is submitted together: one job, or the elements of an array.
 #[derive(Clone, Copy, Debug)]

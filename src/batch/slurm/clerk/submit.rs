@@ -23,7 +23,7 @@ const MOST_TRIES: u32 = 3;
 const MOST_REFUSALS: u32 = 5;
 
 impl Clerk {
-    /// Makes one submission, if it is time for one: others things are to be done in between.
+    /// Makes one submission, if it is time for one: other things are to be done in between.
     pub(super) fn submit(&mut self) {
         if Instant::now() < self.submit_at {
             return;
