@@ -20,7 +20,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 
 use crate::binary::{Place, Ran};
-use crate::jobs::expect;
+use crate::jobs::{attempts, expect};
 use crate::recovery::{at, entries, processes};
 
 type Test = fn() -> Result<(), Failed>;
@@ -486,7 +486,9 @@ fn commands() -> Result<(), Failed> {
     cluster.abandoned(&place)?;
     let id = ids(&place).pop().ok_or("no id")?;
     let status = || cluster.run(&place, &["status", "--program", "model.scl"]);
-    wait_for(|| (processes(place.path(), "exec").len() == 2).then_some(()))?;
+    // a process is there before it has taken its attempt
+    let taken = || attempts(&place.path().join(".scl")).iter().filter(|attempt| attempt.join("process.json").exists()).count();
+    wait_for(|| (taken() == 2).then_some(()))?;
     status()?.prints_some(&["2 running", &format!("job {id}_1 RUNNING"), &format!("job {id}_2 RUNNING")])?;
     cluster.run(&place, &["log", "--program", "model.scl", "m 1/2"])?.prints_some(&["m 1/2: running", "statement: m = map("])?;
     let swept = cluster.run(&place, &["gc", "--program", "model.scl", "--older-than", "0s"])?;
