@@ -22,6 +22,7 @@ pub mod codec;
 mod column;
 mod data;
 mod fault;
+pub mod memory;
 mod number;
 pub mod print;
 mod quantity;

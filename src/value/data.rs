@@ -6,12 +6,16 @@ use std::sync::{Arc, OnceLock};
 use arrow_array::Array;
 
 use super::column::Column;
+use super::memory::Raw;
 use super::{Mask, Number, NumberKind, Quantity, Value};
 use crate::diagnostic::Fault;
 use crate::units::Unit;
 
 #[cfg(test)]
 mod tests;
+
+/// So many elements of a range are computed at once.
+const PART: usize = 4096;
 
 /// The elements of a series. Whatever a column can do it can do too, but what stands here does not build the column of a range.
 #[derive(Clone, Debug)]
@@ -281,16 +285,8 @@ impl Range {
 
     fn column(&self) -> Column {
         match self.whole {
-            Whole::Ints { .. } => {
-                let mut ints = vec![0; self.len];
-                self.fill_ints(0, &mut ints);
-                Column::from(ints)
-            }
-            Whole::Floats { .. } => {
-                let mut floats = vec![0.0; self.len];
-                self.fill_floats(0, &mut floats);
-                Column::from(floats)
-            }
+            Whole::Ints { .. } => Column::from(Raw::filled(self.len, PART, |start, part| self.fill_ints(start, part))),
+            Whole::Floats { .. } => Column::from(Raw::filled(self.len, PART, |start, part| self.fill_floats(start, part))),
         }
     }
 }
