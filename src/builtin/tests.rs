@@ -207,7 +207,7 @@ fn series_are_treated_element_by_element() {
 
 #[test]
 fn tables_are_treated_column_by_column() {
-    let column = |name: &str, number| Arc::new(Series::new(name, [Some(number)].into_iter().collect(), Unit::NONE));
+    let column = |name: &str, number| Arc::new(Series::new(name, [Some(number)].into_iter().collect::<Column>(), Unit::NONE));
     let table = Value::Table(Arc::new(Table::new(vec![column("a", 4.0), column("b", 9.0)]).unwrap()));
     assert_eq!(called("numpy.sqrt", &[table]), "((a: 2.0), (b: 3.0))");
 }

@@ -147,7 +147,7 @@ impl Evaluator<'_> {
         }
         match (rows, total) {
             (Rows::Table(table), Value::Dict(total)) => {
-                let whole = table.columns().iter().all(|column| matches!(column.data, Column::Int(_)));
+                let whole = table.columns().iter().all(|column| matches!(*column.data, Column::Int(_)));
                 let total = total.iter().map(|(key, value)| Ok((key.clone(), collapsed(value, whole)?)));
                 let total = total.collect::<Result<_, Fault>>().at(span)?;
                 Ok(ops::gather("reduce", vec![Value::Dict(Arc::new(total))]).at(span)?)

@@ -226,7 +226,7 @@ fn boolean(cell: &str) -> Option<bool> {
 /// The title and the cells of a column.
 fn cells(series: &Series) -> Result<Vec<String>, Fault> {
     let values: Vec<String> = series.values().map(|value| cell(series, &value)).collect::<Result<_, _>>()?;
-    let is_text = matches!(series.data, Column::Str(_));
+    let is_text = matches!(*series.data, Column::Str(_));
     let first = values.iter().find(|cell| !cell.is_empty());
     let title = match first {
         Some(first) if is_text && (number(first).is_some() || boolean(first).is_some() || is_decimal_comma(first)) => {

@@ -63,7 +63,7 @@ mod tests {
     fn every_bit_survives() {
         let number = |number| Value::Quantity(Quantity { number, unit: Unit::parse("km").expect("a unit") });
         let column = Column::Float(Float64Array::from(vec![Some(1.5), None, Some(f64::NAN)]));
-        let series = Series { name: "s".into(), unit: Unit::NONE, data: column };
+        let series = Series { name: "s".into(), unit: Unit::NONE, data: column.into() };
         let values = [
             Value::Null,
             Value::Str("\"{\u{0}\n".into()),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::fault;
 use crate::diagnostic::Fault;
 use crate::units::Unit;
-use crate::value::{Array, Column, Series, Value};
+use crate::value::{Array, Column, Data, Series, Value};
 
 /// What follows a colon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
@@ -38,7 +38,7 @@ pub fn slice(value: &Value, start: Option<i64>, stop: Option<i64>, step: Option<
     match value {
         Value::Tuple(members) => Ok(Value::Tuple(range.indices().map(|i| members[i].clone()).collect())),
         Value::Series(series) => Ok(series.with_data(range.of(&series.data)?).into()),
-        Value::Table(table) => Ok(table.try_map(|column| range.of(column))?.into()),
+        Value::Table(table) => Ok(table.try_map(|data| range.of(data))?.into()),
         Value::Array(array) => range.of_array(array).map(Value::from),
         other => Err(fault::access("slice", other)),
     }
@@ -121,10 +121,10 @@ impl Range {
         usize::try_from(self.first).ok().filter(|_| self.step == 1 || self.count <= 1)
     }
 
-    fn of(&self, column: &Column) -> Result<Column, Fault> {
+    fn of(&self, data: &Data) -> Result<Data, Fault> {
         match self.contiguous() {
-            Some(first) => Ok(column.slice(first, self.count)),
-            None => column.take(&self.indices().collect::<Vec<_>>()),
+            Some(first) => Ok(data.slice(first, self.count)),
+            None => data.take(&self.indices().collect::<Vec<_>>()).map(Data::from),
         }
     }
 

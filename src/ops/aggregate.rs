@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::convert::to_unit;
 use super::{fault, number, quantity};
 use crate::diagnostic::Fault;
-use crate::value::{Column, Number, Quantity, Series, Value};
+use crate::value::{Column, Data, Number, Quantity, Range, Series, Value};
 
 /// The sum of numeric scalars, in the unit of the first; zero for none.
 pub fn sum_scalars(values: &[Value]) -> Result<Value, Fault> {
@@ -22,18 +22,18 @@ pub fn sum_scalars(values: &[Value]) -> Result<Value, Fault> {
 
 /// The sum of a numeric series, in its unit; missing when an element is, zero when there are none.
 pub fn sum_series(series: &Series) -> Result<Value, Fault> {
-    let column = &series.data;
-    if !column.is_empty() && column.null_count() < column.len() && column.kind().is_none() {
-        return Err(fault::kinds("sum", &format!("Series must be of type Number, not {}", column.type_name())));
+    let data = &series.data;
+    if !data.is_empty() && data.null_count() < data.len() && data.kind().is_none() {
+        return Err(fault::kinds("sum", &format!("Series must be of type Number, not {}", data.type_name())));
     }
-    if column.len() > 1 && series.unit.has_affine() {
+    if data.len() > 1 && series.unit.has_affine() {
         return Err(fault::offset(series.unit, series.unit));
     }
-    Ok(Quantity { number: sum_column(column)?, unit: series.unit }.into())
+    Ok(Quantity { number: sum_of(data)?, unit: series.unit }.into())
 }
 
 /// `range(start, stop, step)`: from `start` on in steps while before `stop`, in the unit of `start`, with the digits of
-/// `numpy.arange`.
+/// `numpy.arange`. Its elements are computed when they are needed.
 pub fn range(name: impl Into<Arc<str>>, start: &Value, stop: &Value, step: &Value) -> Result<Value, Fault> {
     let [start, stop, step] = [range_part(start)?, range_part(stop)?, range_part(step)?];
     let unit = start.unit;
@@ -51,19 +51,22 @@ pub fn range(name: impl Into<Arc<str>>, start: &Value, stop: &Value, step: &Valu
 /// The longest range, 800 MB, so that a slip of the keyboard does not take all memory.
 const LONGEST: i128 = 100_000_000;
 
-fn sum_column(column: &Column) -> Result<Number, Fault> {
-    if column.is_empty() {
+fn sum_of(data: &Data) -> Result<Number, Fault> {
+    if data.is_empty() {
         return Ok(Number::Int(0));
     }
-    if column.null_count() > 0 {
+    if data.null_count() > 0 {
         return Ok(Number::Null);
     }
-    match column {
+    if let Some(range) = data.range() {
+        return Ok(range.sum().map_or_else(|| Number::Float((0..range.len()).fold(0.0, |sum, i| sum + range.float(i))), Number::Int));
+    }
+    match &**data {
         // Less than 2^64 elements of 64 bits cannot overflow 128 bits.
         Column::Int(ints) => Ok(Number::Int(ints.values().iter().map(|int| i128::from(*int)).sum())),
         Column::Float(floats) => Ok(Number::Float(floats.values().iter().fold(0.0, |sum, float| sum + float))),
         Column::Complex(_) | Column::Object(_) | Column::Null(_) | Column::Bool(_) | Column::Str(_) => {
-            column.numbers().try_fold(Number::Int(0), |sum, term| number::add(&sum, &term))
+            data.numbers().try_fold(Number::Int(0), |sum, term| number::add(&sum, &term))
         }
     }
 }
@@ -80,7 +83,7 @@ fn range_part(value: &Value) -> Result<Quantity, Fault> {
     }
 }
 
-fn int_range(start: i128, stop: i128, step: i128) -> Result<Column, Fault> {
+fn int_range(start: i128, stop: i128, step: i128) -> Result<Range, Fault> {
     let overflow = || fault::integer_overflow("range");
     let length = match step.cmp(&0) {
         Ordering::Equal => return Err(fault::range_step()),
@@ -89,11 +92,10 @@ fn int_range(start: i128, stop: i128, step: i128) -> Result<Column, Fault> {
     };
     let size = i128::try_from(step.unsigned_abs()).map_err(|_| overflow())?;
     let count = check_length(length.max(0) / size + i128::from(length.max(0) % size > 0))?;
-    let element = |i: usize| i64::try_from(start + i as i128 * step).map_err(|_| overflow());
-    Ok(Column::from((0..count).map(element).collect::<Result<Vec<i64>, Fault>>()?))
+    Range::ints(start, step, count).ok_or_else(overflow)
 }
 
-fn float_range(start: f64, stop: f64, step: f64) -> Result<Column, Fault> {
+fn float_range(start: f64, stop: f64, step: f64) -> Result<Range, Fault> {
     if step == 0.0 {
         return Err(fault::range_step());
     }
@@ -101,16 +103,7 @@ fn float_range(start: f64, stop: f64, step: f64) -> Result<Column, Fault> {
     if !length.is_finite() {
         return Err(fault::range("must be finite"));
     }
-    let count = check_length(length.max(0.0) as i128)?;
-    // numpy computes the second element and goes on with its distance from the first.
-    let second = start + step;
-    let delta = second - start;
-    let element = |i: usize| match i {
-        0 => start,
-        1 => second,
-        _ => start + i as f64 * delta,
-    };
-    Ok(Column::from((0..count).map(element).collect::<Vec<f64>>()))
+    Ok(Range::floats(start, step, check_length(length.max(0.0) as i128)?))
 }
 
 fn check_length(length: i128) -> Result<usize, Fault> {

@@ -64,11 +64,14 @@ pub fn to_unit(quantity: &Quantity, unit: Unit) -> Result<Quantity, Fault> {
 
 /// A series in another unit; a series that is not numeric is a fault.
 pub fn convert_series(series: &Series, target: Target) -> Result<Series, Fault> {
-    if !is_numeric(&series.data) {
+    if series.data.range().is_none() && !is_numeric(&series.data) {
         return Err(non_numeric(&Value::Series(Arc::new(series.clone()))));
     }
     let unit = target.of(series.unit, None);
-    Ok(Series { name: series.name.clone(), unit, data: convert_column(&series.data, series.unit, unit)? })
+    if unit == series.unit {
+        return Ok(series.clone());
+    }
+    Ok(Series::new(series.name.clone(), convert_column(&series.data, series.unit, unit)?, unit))
 }
 
 /// An array in another unit; its integers become floats unless the factor is whole.

@@ -118,11 +118,11 @@ fn in_unit(value: Value, unit: Unit) -> Result<Value, Fault> {
 
 fn concat_series(parts: &[&Series]) -> Result<Series, Fault> {
     let Some(first) = parts.first() else { return Err(fault::lengths(0, 1)) };
-    let typed = parts.iter().find(|part| !matches!(part.data, Column::Null(_)) || !part.unit.is_none());
+    let typed = parts.iter().find(|part| !matches!(*part.data, Column::Null(_)) || !part.unit.is_none());
     let unit = typed.map_or(Unit::NONE, |part| part.unit);
-    let columns = parts.iter().map(|part| match part.data {
-        Column::Null(_) if part.unit.is_none() => Ok(part.data.clone()),
-        _ => convert_column(&part.data, part.unit, unit),
+    let columns = parts.iter().map(|part| match &*part.data {
+        column @ Column::Null(_) if part.unit.is_none() => Ok(column.clone()),
+        column => convert_column(column, part.unit, unit),
     });
     let data = Column::concat(&columns.collect::<Result<Vec<_>, _>>()?)?;
     Ok(Series::new(Arc::clone(&first.name), data, unit))

@@ -49,9 +49,9 @@ impl Array {
 
     /// The elements of a series as an array, whose rank is one more than that of the elements.
     pub fn from_series(series: &Series) -> Result<Self, Fault> {
-        match series.data {
+        match &*series.data {
             Column::Object(_) => Array::stack(series.values().collect()),
-            _ => Array::new(vec![series.len()], series.data.clone(), series.unit),
+            column => Array::new(vec![series.len()], column.clone(), series.unit),
         }
     }
 

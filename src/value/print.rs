@@ -119,7 +119,7 @@ impl Display for Series {
         if !self.is_empty() {
             f.write_str(" ")?;
         }
-        elements(f, &self.data, 0, self.len())?;
+        list(f, (0..self.len()).map(|i| self.data.get(i, Unit::NONE)))?;
         f.write_str(")")?;
         unit(f, self.unit)
     }
@@ -153,7 +153,7 @@ fn axis(f: &mut Formatter<'_>, shape: &[usize], data: &Column, start: usize) -> 
     f.write_str("[")?;
     match shape {
         [] => {}
-        [len] => elements(f, data, start, *len)?,
+        [len] => list(f, (start..start + len).map(|i| data.get(i, Unit::NONE)))?,
         [len, inner @ ..] => {
             let size: usize = inner.iter().product();
             for i in 0..*len {
@@ -163,15 +163,6 @@ fn axis(f: &mut Formatter<'_>, shape: &[usize], data: &Column, start: usize) -> 
         }
     }
     f.write_str("]")
-}
-
-/// `len` elements of a column without unit, separated by commas.
-fn elements(f: &mut Formatter<'_>, data: &Column, start: usize, len: usize) -> fmt::Result {
-    for i in start..start + len {
-        separate(f, i - start)?;
-        data.get(i, Unit::NONE).fmt(f)?;
-    }
-    Ok(())
 }
 
 fn list(f: &mut Formatter<'_>, items: impl Iterator<Item = impl Display>) -> fmt::Result {

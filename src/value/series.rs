@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Value;
 use super::column::Column;
+use super::data::Data;
 use crate::diagnostic::Fault;
 use crate::units::Unit;
 
@@ -15,13 +16,13 @@ pub struct Series {
     /// Of all elements.
     pub unit: Unit,
     /// The elements.
-    pub data: Column,
+    pub data: Data,
 }
 
 impl Series {
-    /// A series over a column.
-    pub fn new(name: impl Into<Arc<str>>, data: Column, unit: Unit) -> Self {
-        Series { name: name.into(), unit, data }
+    /// A series over a column, or over a range that is not one yet.
+    pub fn new(name: impl Into<Arc<str>>, data: impl Into<Data>, unit: Unit) -> Self {
+        Series { name: name.into(), unit, data: data.into() }
     }
 
     /// A series of these elements; faults as [`Column::from_values`].
@@ -51,8 +52,8 @@ impl Series {
     }
 
     /// The same series with other elements.
-    pub fn with_data(&self, data: Column) -> Self {
-        Series { name: self.name.clone(), unit: self.unit, data }
+    pub fn with_data(&self, data: impl Into<Data>) -> Self {
+        Series { name: self.name.clone(), unit: self.unit, data: data.into() }
     }
 
     /// The same series with another name.

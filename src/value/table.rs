@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::fault;
 use super::series::Series;
-use super::{Column, Value};
+use super::{Data, Value};
 use crate::diagnostic::Fault;
 
 /// Series of one length with distinct names.
@@ -69,7 +69,7 @@ impl Table {
     }
 
     /// The table with every column changed in the same way, which must leave the lengths equal.
-    pub fn try_map(&self, change: impl Fn(&Column) -> Result<Column, Fault>) -> Result<Self, Fault> {
+    pub fn try_map<D: Into<Data>>(&self, change: impl Fn(&Data) -> Result<D, Fault>) -> Result<Self, Fault> {
         let changed = self.columns.iter().map(|column| Ok(Arc::new(column.with_data(change(&column.data)?))));
         Ok(Table { columns: changed.collect::<Result<_, Fault>>()? })
     }

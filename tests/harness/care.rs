@@ -54,7 +54,7 @@ pub fn trials() -> Vec<Trial> {
 }
 
 /// Computes for minutes, in little memory.
-const LONG: &str = "sum(map((x: sum(range(0, 1000000, 1)) + x), range(0, 100000, 1)))";
+const LONG: &str = "sum(map((x: if(sum(range(0.0*x, 5000000.0, 1.0)) > 0, 499999500000, 0) + x), range(0, 100000, 1)))";
 
 /// Two jobs, of which one depends on `n`.
 fn two_jobs(n: u32) -> String {
@@ -120,7 +120,7 @@ fn cancelled_orphan() -> Result<(), Failed> {
 }
 
 fn cancelled_before_it_began() -> Result<(), Failed> {
-    let slow = "sum(map((x: sum(range(0, 1000000, 1)) + x), range(0, 150, 1)))";
+    let slow = "sum(map((x: if(sum(range(0.0*x, 5000000.0, 1.0)) > 0, 499999500000, 0) + x), range(0, 150, 1)))";
     let place = place(&format!("a = {slow} on 1 core\nb = a + 1 on 1 core\nprint(a)\nprint(b)\n"));
     let driver = driver_of(&place)?;
     place.run(&["cancel", "c"]).is_refused(&["E0725"])?;
@@ -429,8 +429,9 @@ fn lost_mark() -> Result<(), Failed> {
 
 /// The job cannot leave its result, and the driver neither hangs nor breaks.
 fn removed_job() -> Result<(), Failed> {
-    let place =
-        place("a = sum(map((x: sum(range(0, 100000, 1)) + x), range(0, 200, 1))) on 1 core\nprint('before')\nprint(a)\nprint('after')\n");
+    let place = place(
+        "a = sum(map((x: if(sum(range(0.0*x, 500000.0, 1.0)) > 0, 4999950000, 0) + x), range(0, 200, 1))) on 1 core\nprint('before')\nprint(a)\nprint('after')\n",
+    );
     let driver = driver_of(&place)?;
     for job in fs::read_dir(store(&place).join("jobs"))? {
         fs::remove_dir_all(job?.path())?;
@@ -440,7 +441,9 @@ fn removed_job() -> Result<(), Failed> {
 }
 
 fn removed_store() -> Result<(), Failed> {
-    let place = place("a = sum(map((x: sum(range(0, 100000, 1)) + x), range(0, 200, 1))) on 1 core\nb = a + 1 on 1 core\nprint(b)\n");
+    let place = place(
+        "a = sum(map((x: if(sum(range(0.0*x, 500000.0, 1.0)) > 0, 4999950000, 0) + x), range(0, 200, 1))) on 1 core\nb = a + 1 on 1 core\nprint(b)\n",
+    );
     let driver = driver_of(&place)?;
     fs::remove_dir_all(store(&place))?;
     driver.end()?.ends(1, "", &["the job of `a` failed", "warning[W0723]"])?;

@@ -14,7 +14,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     // the generated parser
     ("syntax", &["logos", "lalrpop_util"]),
     ("units", &["serde", "thiserror"]),
-    // columns are Arrow arrays; bytes of values are hashed
+    // columns are Arrow arrays, in huge pages; bytes of values are hashed
     (
         "value",
         &[
@@ -24,6 +24,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "arrow_schema",
             "arrow_select",
             "indexmap",
+            "libc",
             "num_complex",
             "serde",
             "serde_json",

@@ -76,7 +76,7 @@ print(best, sum(rates))
 ";
 
 /// Computes for minutes, in little memory.
-const LONG: &str = "map((x: sum(range(0, 1000000, 1)) + x), range(0, 100000, 1))";
+const LONG: &str = "map((x: if(sum(range(0.0*x, 5000000.0, 1.0)) > 0, 499999500000, 0) + x), range(0, 100000, 1))";
 
 /// A place with a program, `model.scl`.
 pub fn place(program: &str) -> Place {
@@ -286,7 +286,7 @@ fn killed() -> Result<(), Failed> {
 }
 
 /// Takes about a second, and is 3.
-const SLOW: &str = "sum(map((x: sum(range(0, 100000, 1)) * 0 + x), range(0, 250, 1))) - 31122";
+const SLOW: &str = "sum(map((x: if(sum(range(0.0*x, 500000.0, 1.0)) > 0, 4999950000, 0) * 0 + x), range(0, 250, 1))) - 31122";
 
 /// Begins a run and kills its first job.
 fn kill_first_job(place: &Place, arguments: &[&str]) -> Result<Ran, Failed> {
@@ -343,7 +343,7 @@ fn walltime() -> Result<(), Failed> {
 }
 
 fn memory() -> Result<(), Failed> {
-    let place = place("a = sum(range(0, 100000000, 1)) on 1 core with 64 [MiB]\nprint(a)\nprint('after')\n");
+    let place = place("a = map((x: 2*x), range(0, 100000000, 1)) on 1 core with 64 [MiB]\nprint(a)\nprint('after')\n");
     workflow(&place).ends(1, "'after'\n", &["out of memory", "64 MiB requested", "ask for more memory"])?;
     let manifest = manifest(&attempts(&place.path().join(".scl"))[0])?;
     expect(manifest["outcome"]["cause"]["cause"] == "out_of_memory", manifest)
@@ -483,7 +483,8 @@ fn interrupted_while_waiting() -> Result<(), Failed> {
 }
 
 fn adopted() -> Result<(), Failed> {
-    let place = place("a = sum(map((x: sum(range(0, 100000, 1)) + x), range(0, 300, 1))) on 1 core\nprint(a)\n");
+    let place =
+        place("a = sum(map((x: if(sum(range(0.0*x, 500000.0, 1.0)) > 0, 4999950000, 0) + x), range(0, 300, 1))) on 1 core\nprint(a)\n");
     let mut driver = Driver::start(&place)?;
     let held = |attempt: &PathBuf| attempt.join("process.json").exists();
     wait_until(|| attempts(&place.path().join(".scl")).iter().any(held))?;
@@ -594,7 +595,8 @@ fn never_begun() -> Result<(), Failed> {
 }
 
 fn two_runs() -> Result<(), Failed> {
-    let place = place("a = sum(map((x: sum(range(0, 100000, 1)) + x), range(0, 100, 1))) on 1 core\nprint(a)\n");
+    let place =
+        place("a = sum(map((x: if(sum(range(0.0*x, 500000.0, 1.0)) > 0, 4999950000, 0) + x), range(0, 100, 1))) on 1 core\nprint(a)\n");
     let runs = [Driver::start(&place)?, Driver::start(&place)?];
     for run in runs {
         run.end()?.ends(0, "499995004950\n", &["0 failed"])?;
@@ -605,7 +607,7 @@ fn two_runs() -> Result<(), Failed> {
 /// Each takes what the other has computed, whichever was first.
 fn two_models() -> Result<(), Failed> {
     let place = Place::new();
-    let shared = "a = sum(map((x: sum(range(0, 100000, 1)) + x), range(0, 100, 1))) on 1 core\n";
+    let shared = "a = sum(map((x: if(sum(range(0.0*x, 500000.0, 1.0)) > 0, 4999950000, 0) + x), range(0, 100, 1))) on 1 core\n";
     place.write("one.scl", format!("{shared}b = a + 1 on 1 core\nprint(a, b)\n"));
     place.write("two.scl", format!("{shared}c = a + 2 on 1 core\nprint(a, c)\n"));
     let start = |model| Ok::<_, Failed>(place.scl(&["run", model]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?);

@@ -91,7 +91,9 @@ fn status() -> Result<(), Failed> {
 }
 
 fn status_of_a_running_driver() -> Result<(), Failed> {
-    let place = place("a = sum(map((x: sum(range(0, 1000000, 1)) + x), range(0, 100000, 1))) on 1 core\nb = a + 1 on 1 core\nprint(b)\n");
+    let place = place(
+        "a = sum(map((x: if(sum(range(0.0*x, 5000000.0, 1.0)) > 0, 499999500000, 0) + x), range(0, 100000, 1))) on 1 core\nb = a + 1 on 1 core\nprint(b)\n",
+    );
     let driver = Driver::start(&place)?;
     driver.jobs(1)?;
     wait_until(|| json(&place, &["status"]).is_ok_and(|status| status["tasks"][0]["state"] == "running"))?;
@@ -105,7 +107,8 @@ fn status_of_a_running_driver() -> Result<(), Failed> {
 }
 
 fn status_after_a_kill() -> Result<(), Failed> {
-    let place = place("a = sum(map((x: sum(range(0, 100000, 1)) + x), range(0, 200, 1))) on 1 core\nprint(a)\n");
+    let place =
+        place("a = sum(map((x: if(sum(range(0.0*x, 500000.0, 1.0)) > 0, 4999950000, 0) + x), range(0, 200, 1))) on 1 core\nprint(a)\n");
     let driver = Driver::start(&place)?;
     let held = |attempt: &PathBuf| attempt.join("process.json").exists();
     wait_until(|| attempts(&place.path().join(".scl")).iter().any(held))?;
@@ -236,7 +239,9 @@ fn why_runs_nothing() -> Result<(), Failed> {
 }
 
 fn why_of_what_runs() -> Result<(), Failed> {
-    let place = place("a = sum(map((x: sum(range(0, 1000000, 1)) + x), range(0, 100000, 1))) on 1 core\nprint(a)\n");
+    let place = place(
+        "a = sum(map((x: if(sum(range(0.0*x, 5000000.0, 1.0)) > 0, 499999500000, 0) + x), range(0, 100000, 1))) on 1 core\nprint(a)\n",
+    );
     let driver = Driver::start(&place)?;
     wait_until(|| place.run(&["why", "model.scl"]).stdout == "a: running\n")?;
     driver.interrupt()?.ends(1, "", &["interrupted"])
@@ -275,7 +280,7 @@ fn unknown_file() -> Result<(), Failed> {
 
 /// The job has read the file, or is going to, when it gets another content.
 fn changing_file() -> Result<(), Failed> {
-    let long = "sum(map((x: sum(range(0, 100000, 1)) + x), range(0, 300, 1)))";
+    let long = "sum(map((x: if(sum(range(0.0*x, 500000.0, 1.0)) > 0, 4999950000, 0) + x), range(0, 300, 1)))";
     let place = place(&format!("a = Quantity from file 'x.json'\nb = ({long} + (Quantity from file 'x.json')) on 1 core\nprint(b)\n"));
     quantity(&place, "1")?;
     let driver = Driver::start(&place)?;

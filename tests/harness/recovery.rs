@@ -93,7 +93,8 @@ fn driver_at_random() -> Result<(), Failed> {
 
 /// Signals that end a process, or stop it for good, sent to the job and all that it started.
 fn jobs_by_each_signal() -> Result<(), Failed> {
-    const LONG: &str = "a = sum(map((x: sum(range(0, 100000, 1)) + x), range(0, 60, 1))) on 1 core\nprint(a)\n";
+    const LONG: &str =
+        "a = sum(map((x: if(sum(range(0.0*x, 500000.0, 1.0)) > 0, 4999950000, 0) + x), range(0, 60, 1))) on 1 core\nprint(a)\n";
     for signal in Signal::iterator() {
         let place = Place::new();
         place.write("model.scl", LONG);

@@ -214,7 +214,7 @@ fn place_with(site: &str, program: &str) -> Place {
 
 /// A job that takes some seconds, or much longer.
 fn busy(seconds: u32) -> String {
-    format!("map((x: sum(range(0, 100000, 1)) + x), range(0, {}, 1))", 300 * seconds)
+    format!("map((x: if(sum(range(0.0*x, 500000.0, 1.0)) > 0, 4999950000, 0) + x), range(0, {}, 1))", 300 * seconds)
 }
 
 fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> Result<T, Failed> {

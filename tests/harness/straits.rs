@@ -24,7 +24,7 @@ pub fn trials() -> Vec<Trial> {
     tests.into_iter().map(|(name, test)| Trial::test(format!("straits: {name}"), test)).collect()
 }
 
-const LONG: &str = "sum(map((x: sum(range(0, 1000000, 1)) + x), range(0, 100000, 1)))";
+const LONG: &str = "sum(map((x: if(sum(range(0.0*x, 5000000.0, 1.0)) > 0, 499999500000, 0) + x), range(0, 100000, 1)))";
 
 const TWO: &str = "a = 6 * 7 on 1 core\nb = a + 1 on 1 core\nprint(a, b)\n";
 

@@ -1,4 +1,4 @@
-//! Calls of the system that neither the standard library nor nix makes: the only place with `unsafe` in this program.
+//! Calls of the system that neither the standard library nor nix makes: a place with `unsafe`, as `value::memory` is one.
 
 #![allow(unsafe_code)]
 

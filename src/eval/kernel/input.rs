@@ -6,7 +6,7 @@ use super::cell::{Cell, Scalar};
 use super::lane::{Data, Lane};
 use super::program::{Arg, Kind, Op, Program};
 use crate::units::Unit;
-use crate::value::{Column, Complex64, Quantity, Series, Value, complex_parts};
+use crate::value::{Column, Complex64, NumberKind, Quantity, Range, Series, Value, complex_parts};
 
 /// A column that a program reads.
 #[derive(Debug)]
@@ -24,11 +24,19 @@ enum Elements<'v> {
     Floats(&'v [f64]),
     /// Real and imaginary parts in turn.
     Complexes(&'v [f64]),
+    /// Of which a slice is computed when it is its turn.
+    Range(&'v Range),
 }
 
 impl<'v> Input<'v> {
     /// Adds a series to the inputs of a program; gives an element of it as a cell.
     pub fn add(series: &'v Series, inputs: &mut Vec<Input<'v>>, program: &mut Program) -> Cell {
+        if let Some(range) = series.data.range() {
+            let kind = if range.kind() == NumberKind::Int { Kind::Int } else { Kind::Float };
+            inputs.push(Input { elements: Elements::Range(range), nulls: None });
+            let arg = Arg::Reg(program.emit(Op::Input(inputs.len() as u32 - 1), kind));
+            return Cell::Scalar(Scalar { arg, kind, unit: series.unit, nullable: false, untyped: false });
+        }
         let column: &Column = &series.data;
         let (elements, kind) = match column {
             Column::Null(_) if series.unit.is_none() => return Cell::Same(Value::Null),
@@ -52,6 +60,8 @@ impl<'v> Input<'v> {
         match self.elements {
             Elements::Ints(ints) => lane.data = Data::Ints(&ints[start..start + len]),
             Elements::Floats(floats) => lane.data = Data::Floats(&floats[start..start + len]),
+            Elements::Range(range) if range.kind() == NumberKind::Int => range.fill_ints(start, lane.data.ints_mut(len)),
+            Elements::Range(range) => range.fill_floats(start, lane.data.floats_mut(len)),
             Elements::Bools(array) => {
                 lane.data.bools_mut(len).iter_mut().enumerate().for_each(|(row, out)| *out = array.value(start + row));
             }

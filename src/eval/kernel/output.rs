@@ -9,6 +9,7 @@ use super::execute::Machine;
 use super::lane::SLICE;
 use super::program::{Arg, Const, Kind, Program, Reg};
 use crate::units::Unit;
+use crate::value::memory::{Raw, Slot};
 use crate::value::{Column, Number, Quantity, Value, bits, complex_column, validity};
 
 /// One column of results.
@@ -34,9 +35,16 @@ pub struct Output {
 enum Buffer {
     Bools(Vec<u8>),
     Strings(Vec<StringArray>),
-    Ints(Vec<i64>),
-    Floats(Vec<f64>),
-    Complexes(Vec<f64>),
+    Ints(Memory<i64>),
+    Floats(Memory<f64>),
+    Complexes(Memory<f64>),
+}
+
+/// Numbers that are yet to be written, or that have been.
+#[derive(Debug)]
+struct Memory<T> {
+    raw: Option<Raw<T>>,
+    written: Vec<T>,
 }
 
 /// Where the results of one slice go.
@@ -50,9 +58,10 @@ pub struct Part<'o> {
 enum Target<'o> {
     Bools(&'o mut [u8]),
     Strings(&'o mut StringArray),
-    Ints(&'o mut [i64]),
-    Floats(&'o mut [f64]),
-    Complexes(&'o mut [f64]),
+    Ints(Slot<'o, i64>),
+    Floats(Slot<'o, f64>),
+    Complexes(Slot<'o, f64>),
+    Written,
 }
 
 /// What came of a slice.
@@ -89,9 +98,9 @@ impl Output {
         let buffer = match kind {
             Kind::Bool => Buffer::Bools(Vec::new()),
             Kind::Str => Buffer::Strings(Vec::new()),
-            Kind::Int => Buffer::Ints(Vec::new()),
-            Kind::Float => Buffer::Floats(Vec::new()),
-            Kind::Complex => Buffer::Complexes(Vec::new()),
+            Kind::Int => Buffer::Ints(Memory::default()),
+            Kind::Float => Buffer::Floats(Memory::default()),
+            Kind::Complex => Buffer::Complexes(Memory::default()),
         };
         let reg = program.reg(arg);
         Some(Output { name, reg, kind, unit, nullable, untyped, is_float, buffer, valid: Vec::new(), has_floats: false })
@@ -115,18 +124,9 @@ impl Output {
                 *parts = vec![StringArray::new_null(0); slices];
                 parts.iter_mut().map(Target::Strings).collect()
             }
-            Buffer::Ints(ints) => {
-                *ints = vec![0; len];
-                ints.chunks_mut(SLICE).map(Target::Ints).collect()
-            }
-            Buffer::Floats(floats) => {
-                *floats = vec![0.0; len];
-                floats.chunks_mut(SLICE).map(Target::Floats).collect()
-            }
-            Buffer::Complexes(parts) => {
-                *parts = vec![0.0; 2 * len];
-                parts.chunks_mut(2 * SLICE).map(Target::Complexes).collect()
-            }
+            Buffer::Ints(ints) => ints.slots(len, SLICE).map(Target::Ints).collect(),
+            Buffer::Floats(floats) => floats.slots(len, SLICE).map(Target::Floats).collect(),
+            Buffer::Complexes(parts) => parts.slots(2 * len, 2 * SLICE).map(Target::Complexes).collect(),
         };
         let mut valid = self.valid.chunks_mut(SLICE / 8);
         let (reg, is_float) = (self.reg, self.is_float);
@@ -159,15 +159,16 @@ impl Output {
             }
             (Buffer::Ints(ints), Value::Quantity(Quantity { number: Number::Int(int), unit })) if *unit == self.unit => i64::try_from(*int)
                 .is_ok_and(|int| {
-                    ints[row] = int;
+                    ints.written()[row] = int;
                     true
                 }),
             (Buffer::Floats(floats), Value::Quantity(Quantity { number: Number::Float(float), unit })) if *unit == self.unit => {
-                floats[row] = *float;
+                floats.written()[row] = *float;
                 self.has_floats = true;
                 true
             }
             (Buffer::Complexes(parts), Value::Quantity(Quantity { number: Number::Complex(complex), unit })) if *unit == self.unit => {
+                let parts = parts.written();
                 (parts[2 * row], parts[2 * row + 1]) = (complex.re, complex.im);
                 true
             }
@@ -194,9 +195,9 @@ impl Output {
         let column = match self.buffer {
             Buffer::Bools(bytes) => Column::Bool(BooleanArray::new(bits(bytes, len), nulls)),
             Buffer::Strings(parts) => Column::concat(&parts.into_iter().map(Column::Str).collect::<Vec<_>>()).ok()?,
-            Buffer::Ints(ints) => Column::Int(Int64Array::new(ints.into(), nulls)),
-            Buffer::Floats(floats) => Column::Float(Float64Array::new(floats.into(), nulls)),
-            Buffer::Complexes(parts) => complex_column(Float64Array::from(parts), nulls),
+            Buffer::Ints(ints) => Column::Int(Int64Array::new(ints.finish()?.into(), nulls)),
+            Buffer::Floats(floats) => Column::Float(Float64Array::new(floats.finish()?.into(), nulls)),
+            Buffer::Complexes(parts) => complex_column(Float64Array::from(parts.finish()?), nulls),
         };
         Some((column, self.unit))
     }
@@ -211,22 +212,46 @@ impl Output {
     }
 }
 
+impl<T> Default for Memory<T> {
+    fn default() -> Self {
+        Memory { raw: None, written: Vec::new() }
+    }
+}
+
+impl<T: Copy + Default> Memory<T> {
+    /// Room for so many numbers, in parts.
+    fn slots(&mut self, len: usize, size: usize) -> impl Iterator<Item = Slot<'_, T>> {
+        self.raw.insert(Raw::with_len(len)).slots(size)
+    }
+
+    /// The numbers; none unless all were written.
+    fn written(&mut self) -> &mut Vec<T> {
+        if let Some(raw) = self.raw.take() {
+            self.written = raw.finish().unwrap_or_default();
+        }
+        &mut self.written
+    }
+
+    /// The numbers; `None` unless all were written.
+    fn finish(mut self) -> Option<Vec<T>> {
+        self.written();
+        Some(self.written).filter(|numbers| !numbers.is_empty())
+    }
+}
+
 impl Part<'_> {
     /// Takes over the results of a slice, whether or not they are spoilt; gives whether there is a float.
     pub fn take(&mut self, machine: &Machine, len: usize) -> bool {
         let lane = machine.lane(self.reg);
-        match &mut self.target {
+        match std::mem::replace(&mut self.target, Target::Written) {
             Target::Bools(bits) => pack(lane.data.bools(), bits),
             Target::Strings(strings) => {
-                let strings: &mut StringArray = strings;
                 *strings = (0..len).map(|row| lane.is_there(row).then(|| lane.data.strings()[row])).collect();
             }
-            Target::Ints(ints) => ints.copy_from_slice(lane.data.ints()),
-            Target::Floats(floats) => floats.copy_from_slice(lane.data.floats()),
-            Target::Complexes(parts) => {
-                let pairs = parts.chunks_exact_mut(2).zip(lane.data.complexes());
-                pairs.for_each(|(pair, complex)| (pair[0], pair[1]) = (complex.re, complex.im));
-            }
+            Target::Ints(slot) => slot.write(lane.data.ints().iter().copied()),
+            Target::Floats(slot) => slot.write(lane.data.floats().iter().copied()),
+            Target::Complexes(slot) => slot.write(lane.data.complexes().iter().flat_map(|complex| [complex.re, complex.im])),
+            Target::Written => {}
         }
         if let Some(valid) = &mut self.valid {
             let present: Vec<bool> = (0..len).map(|row| lane.is_there(row)).collect();

@@ -210,7 +210,7 @@ impl Wire {
 
 impl From<&Series> for WireSeries {
     fn from(series: &Series) -> Self {
-        WireSeries { name: Arc::clone(&series.name), unit: WireUnit(series.unit), data: (&series.data).into() }
+        WireSeries { name: Arc::clone(&series.name), unit: WireUnit(series.unit), data: (&*series.data).into() }
     }
 }
 
