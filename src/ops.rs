@@ -31,7 +31,7 @@ pub use aggregate::{range, sum_scalars, sum_series};
 pub use compare::{Comparison, compare, equal};
 pub use convert::{Target, convert};
 pub use gather::{concat, drop_nulls, filter, gather, select};
-pub use logic::{all, and, any, membership, not, or};
+pub use logic::{all, and, any, membership, membership_in_series, not, or};
 
 pub mod access;
 pub mod aggregate;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use arrow_array::Array;
+
 use super::scalar::{of_logic, wrong};
 use super::{Env, Evaluator, Stop};
 use crate::diagnostic::At;
@@ -9,7 +11,7 @@ use crate::model::{AggregateKind, Expr, ExprKind, LoadKind, PartKind};
 use crate::ops;
 use crate::source::Span;
 use crate::units::Unit;
-use crate::value::{Series, Table, Value, with_unit};
+use crate::value::{Column, Series, Table, Value, with_unit};
 
 impl Evaluator<'_> {
     pub(super) fn collection(&self, expr: &Expr, env: &Env) -> Result<Value, Stop> {
@@ -89,6 +91,11 @@ impl Evaluator<'_> {
         let Value::Series(series) = &value else {
             return Ok(of_logic(super::scalar::truth(&value, argument.span)?));
         };
+        if let Column::Bool(array) = &*series.data {
+            let decided = if decisive { array.true_count() } else { array.false_count() } > 0;
+            let open = array.null_count() > 0;
+            return Ok(of_logic(if decided { Some(decisive) } else { (!open).then_some(!decisive) }));
+        }
         let mut elements = Vec::with_capacity(series.len());
         for element in series.values() {
             elements.push(super::scalar::truth(&element, argument.span)?);

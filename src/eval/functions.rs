@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::scalar::{fault, truth, wrong};
-use super::{DEPTH, Env, Evaluator, Level, STACK_SIZE, Slot, Stop};
+use super::{DEPTH, Env, Evaluator, Level, STACK_SIZE, Slot, Stop, kernel};
 use crate::builtin;
 use crate::diagnostic::{At, Diagnostic, Fault};
 use crate::model::{Callee, Expr, FunctionId, NativeName, Target};
@@ -128,7 +128,7 @@ impl Evaluator<'_> {
                 kept.iter().map(|value| truth(value, at)).collect::<Result<_, Stop>>()?
             }
         };
-        match ops::filter(&present, &mask).at(span)? {
+        match kernel::filter(&present, &mask).at(span)? {
             Value::Series(series) => Ok(Value::Series(Arc::new(series.renamed(name.clone())))),
             other => Ok(other),
         }
@@ -142,7 +142,14 @@ impl Evaluator<'_> {
             return Err(Stop::Fault(Box::new(empty.help("check its length before, or add a neutral element"))));
         }
         let mut total = rows.get(0);
-        for row in 1..rows.len() {
+        let mut done = 1;
+        if rows.len() >= self.columns_from.max(2)
+            && let Rows::Series(series) = &rows
+            && let Some(folded) = self.fold_columns(function, series, env)
+        {
+            (total, done) = folded?;
+        }
+        for row in done..rows.len() {
             total = self.apply(function, vec![total, rows.get(row)], env)?;
         }
         match (rows, total) {

@@ -28,15 +28,20 @@ mod build;
 mod cell;
 mod compile;
 mod execute;
+mod fold;
 mod input;
 mod lane;
 mod members;
 mod numbers;
 mod output;
+mod pick;
 mod program;
+mod query;
 
 #[cfg(test)]
 mod tests;
+
+pub use pick::filter;
 
 /// From so many elements on slices are shared among threads.
 const PARALLEL_FROM: usize = 16 * SLICE;

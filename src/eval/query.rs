@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use arrow_array::BooleanArray;
-
 use super::scalar::{fault, truth, wrong};
-use super::{Env, Evaluator, Stop};
+use super::{Env, Evaluator, Stop, kernel};
 use crate::diagnostic::{At, Fault};
 use crate::model::{Comparison, Condition, Expr, Operand, Set};
 use crate::ops;
@@ -27,8 +25,12 @@ impl Evaluator<'_> {
             other => return Err(wrong(source.span, "a query needs a table or a series", other)),
         };
         if let Some(condition) = condition {
-            let rows = self.condition(condition, &value, len, env)?;
-            value = ops::filter(&value, &BooleanArray::from(rows)).at(source.span)?;
+            let columns = if len >= self.columns_from.max(1) { self.condition_columns(condition, &value, len, env) } else { None };
+            let rows = match columns {
+                Some(rows) => rows,
+                None => self.condition(condition, &value, len, env)?.into(),
+            };
+            value = kernel::filter(&value, &rows).at(source.span)?;
         }
         match (value, select) {
             (value, None) => Ok(value),
@@ -122,7 +124,7 @@ impl Side {
 }
 
 /// A column of a table, or the series itself under its own name.
-fn column(source: &Value, name: &Spanned<Arc<str>>) -> Result<Arc<Series>, Stop> {
+pub(super) fn column(source: &Value, name: &Spanned<Arc<str>>) -> Result<Arc<Series>, Stop> {
     match source {
         Value::Series(series) if series.name == name.node => Ok(series.clone()),
         Value::Series(series) => {

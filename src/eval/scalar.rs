@@ -120,7 +120,7 @@ impl Evaluator<'_> {
         match set {
             Set::Values(values) => Ok(ops::membership(item, self.list(values, env)?)),
             Set::Series(series) => match self.eval(series, env)? {
-                Value::Series(series) => Ok(ops::membership(item, series.values())),
+                Value::Series(series) => Ok(ops::membership_in_series(item, &series)),
                 Value::Null => Ok(None),
                 other => Err(wrong(series.span, "`in` needs a series", &other)),
             },

@@ -1,6 +1,7 @@
 //! `sum` and `range`.
 //!
-//! A sum goes from left to right, so that it is to the last digit what the reference prints, for any length and number of threads.
+//! A sum of floats goes from left to right in blocks of a fixed length, and then over the sums of the blocks: up to the length of one it
+//! is to the last digit what the reference prints, and for any length it is the same on any machine.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -59,16 +60,58 @@ fn sum_of(data: &Data) -> Result<Number, Fault> {
         return Ok(Number::Null);
     }
     if let Some(range) = data.range() {
-        return Ok(range.sum().map_or_else(|| Number::Float((0..range.len()).fold(0.0, |sum, i| sum + range.float(i))), Number::Int));
+        return Ok(range.sum().map_or_else(|| Number::Float(sum_range(range)), Number::Int));
     }
     match &**data {
         // Less than 2^64 elements of 64 bits cannot overflow 128 bits.
-        Column::Int(ints) => Ok(Number::Int(ints.values().iter().map(|int| i128::from(*int)).sum())),
-        Column::Float(floats) => Ok(Number::Float(floats.values().iter().fold(0.0, |sum, float| sum + float))),
+        Column::Int(ints) => Ok(Number::Int(sum_ints(ints.values()))),
+        Column::Float(floats) => Ok(Number::Float(sum_floats(floats.values()))),
         Column::Complex(_) | Column::Object(_) | Column::Null(_) | Column::Bool(_) | Column::Str(_) => {
             data.numbers().try_fold(Number::Int(0), |sum, term| number::add(&sum, &term))
         }
     }
+}
+
+/// The halves of 2^31 integers are added without overflow of 64 bits, several at once.
+fn sum_ints(ints: &[i64]) -> i128 {
+    let part = |ints: &[i64]| {
+        let (high, low) = ints.iter().fold((0_i64, 0_u64), |(high, low), int| (high + (int >> 32), low + (*int as u64 & 0xFFFF_FFFF)));
+        (i128::from(high) << 32) + i128::from(low)
+    };
+    ints.chunks(1 << 31).map(part).sum()
+}
+
+/// As [`sum_floats`], of a range that was not materialised.
+fn sum_range(range: &Range) -> f64 {
+    let mut block = [0.0; BLOCK];
+    (0..range.len()).step_by(BLOCK).fold(0.0, |total, start| {
+        let block = &mut block[..BLOCK.min(range.len() - start)];
+        range.fill_floats(start, block);
+        total + block.iter().fold(0.0, |sum, float| sum + float)
+    })
+}
+
+/// Elements of a block of a sum.
+const BLOCK: usize = 4096;
+
+/// So many blocks are added side by side, because one addition does not wait for that of another block.
+const BLOCKS: usize = 8;
+
+/// The sum of the sums of blocks.
+fn sum_floats(floats: &[f64]) -> f64 {
+    let fold = |block: &[f64]| block.iter().fold(0.0, |sum, float| sum + float);
+    let mut total = 0.0;
+    let mut rest = floats;
+    while let Some((several, others)) = rest.split_at_checked(BLOCK * BLOCKS) {
+        let mut sums = [0.0; BLOCKS];
+        let blocks: [&[f64]; BLOCKS] = std::array::from_fn(|block| &several[block * BLOCK..(block + 1) * BLOCK]);
+        for at in 0..BLOCK {
+            sums.iter_mut().zip(blocks).for_each(|(sum, block)| *sum += block[at]);
+        }
+        total = sums.iter().fold(total, |total, sum| total + sum);
+        rest = others;
+    }
+    rest.chunks(BLOCK).fold(total, |total, block| total + fold(block))
 }
 
 fn range_part(value: &Value) -> Result<Quantity, Fault> {

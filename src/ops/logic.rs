@@ -1,7 +1,11 @@
 //! Three-valued logic: `None` is null, which may still turn out to be either.
 
+use std::cmp::Ordering;
+
 use super::compare::equal;
-use crate::value::Value;
+use super::convert::to_unit;
+use super::number;
+use crate::value::{Column, Number, Series, Value};
 
 /// `not`
 pub fn not(operand: Option<bool>) -> Option<bool> {
@@ -63,4 +67,26 @@ pub fn membership(item: &Value, set: impl IntoIterator<Item = Value>) -> Option<
     }
     let open = missing && !item.is_null() && !(typed && foreign);
     if open { None } else { Some(false) }
+}
+
+/// `item in series`, as [`membership`] in its elements: a real number is converted once.
+pub fn membership_in_series(item: &Value, series: &Series) -> Option<bool> {
+    let Value::Quantity(quantity) = item else { return membership(item, series.values()) };
+    if series.data.range().is_some() || !matches!(quantity.number, Number::Int(_) | Number::Float(_)) {
+        return membership(item, series.values());
+    }
+    let same = |number: &Number, element: Number| number::order(number, &element) == Some(Ordering::Equal);
+    // A number that does not convert equals no element.
+    let converted = to_unit(quantity, series.unit).ok().map(|quantity| quantity.number);
+    let found = match (&*series.data, &converted) {
+        (Column::Int(array), Some(number)) => array.iter().flatten().any(|int| same(number, int.into())),
+        (Column::Float(array), Some(Number::Float(float))) => array.iter().flatten().any(|other| other == *float),
+        (Column::Float(array), Some(number)) => array.iter().flatten().any(|float| same(number, float.into())),
+        (Column::Int(_) | Column::Float(_), None) => false,
+        _ => return membership(item, series.values()),
+    };
+    if found {
+        return Some(true);
+    }
+    if series.data.null_count() > 0 { None } else { Some(false) }
 }

@@ -47,7 +47,20 @@ impl<T: Copy + Default> Raw<T> {
         self.vec.spare_capacity_mut()[..self.len].chunks_mut(size.max(1)).map(move |place| Slot { place, written })
     }
 
-    /// The vector; `None` unless every slot of the last call of [`Raw::slots`] was written.
+    /// All of the memory, in order, in parts of these sizes, whose sum must be the length.
+    pub fn slots_of(&mut self, sizes: impl IntoIterator<Item = usize>) -> Vec<Slot<'_, T>> {
+        self.written = AtomicUsize::new(0);
+        let written = &self.written;
+        let mut rest = &mut self.vec.spare_capacity_mut()[..self.len];
+        let slot = |size: usize| {
+            let (place, others) = std::mem::take(&mut rest).split_at_mut_checked(size)?;
+            rest = others;
+            Some(Slot { place, written })
+        };
+        sizes.into_iter().map_while(slot).collect()
+    }
+
+    /// The vector; `None` unless every slot was written since they were handed out the last time.
     pub fn finish(mut self) -> Option<Vec<T>> {
         if *self.written.get_mut() != self.len {
             return None;
@@ -84,6 +97,13 @@ impl<'a, T: Copy + Default> Slot<'a, T> {
             count += 1;
         }
         self.written.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Writes a copy of elements, of which there must be as many as the slot has.
+    pub fn copy(self, elements: &[T]) {
+        let len = self.place.len().min(elements.len());
+        self.place[..len].write_copy_of_slice(&elements[..len]);
+        self.written.fetch_add(len, Ordering::Relaxed);
     }
 
     /// The number of elements.
@@ -126,6 +146,16 @@ mod tests {
             });
             assert_eq!(raw.finish(), Some((0..len as i64).collect::<Vec<_>>()));
         }
+    }
+
+    #[test]
+    fn slots_of_unlike_sizes_make_up_the_vector() {
+        let mut raw = Raw::with_len(6);
+        raw.slots_of([3, 0, 1, 2]).into_iter().zip([&[1, 2, 3][..], &[], &[4], &[5, 6]]).for_each(|(slot, part)| slot.copy(part));
+        assert_eq!(raw.finish(), Some(vec![1, 2, 3, 4, 5, 6]));
+        let mut raw = Raw::<i64>::with_len(4);
+        raw.slots_of([3, 2]).into_iter().for_each(|slot| slot.copy(&[1, 1, 1]));
+        assert_eq!(raw.finish(), None);
     }
 
     #[test]

@@ -224,23 +224,31 @@ impl<'a> Compiler<'a> {
         total
     }
 
-    fn compare(&mut self, comparison: ops::Comparison, left: &Cell, right: &Cell) -> Cell {
+    /// The value of what has no parameters in sight; `None` for a fault and for what is not there yet.
+    pub fn evaluate(&self, expr: &Expr) -> Option<Value> {
+        self.evaluator.eval(expr, self.env).ok()
+    }
+
+    /// A comparison of two cells.
+    pub fn compare(&mut self, comparison: ops::Comparison, left: &Cell, right: &Cell) -> Cell {
         let fold = |left: &Value, right: &Value| Ok(ops::compare(comparison, left, right)?.into());
         self.program.binary(left, right, (&fold, &|program, left, right| program.compared(comparison, left, right)))
     }
 
     fn membership(&mut self, item: &Expr, set: &Set, scope: &Scope) -> Cell {
         let item = self.expr(item, scope);
-        let Some(set) = self.set(set, scope) else { return Cell::Spoilt };
+        self.set(set, scope).map_or(Cell::Spoilt, |set| self.member(&item, &set))
+    }
+
+    /// Membership in what is the same for all rows.
+    pub fn member(&mut self, item: &Cell, set: &Known) -> Cell {
         let fold = |value: &Value| Ok(set.has(value).into());
-        self.program.unary(
-            &item,
-            (&fold, &|program, scalar| match &set {
-                Known::Series(series) => program.membership(scalar, series.values()),
-                Known::Values(values) => program.membership(scalar, values.iter().cloned()),
-                Known::Missing => None,
-            }),
-        )
+        let apply = |program: &mut Program, scalar: Scalar| match set {
+            Known::Series(series) => program.membership(scalar, series.values()),
+            Known::Values(values) => program.membership(scalar, values.iter().cloned()),
+            Known::Missing => None,
+        };
+        self.program.unary(item, (&fold, &apply))
     }
 
     /// The right side of `in`, when it is the same for all rows.
@@ -396,17 +404,20 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// The right side of `in`.
-enum Known {
+/// The right side of `in`, when it is the same for all rows.
+pub enum Known {
+    /// A series.
     Series(Arc<Series>),
+    /// A list.
     Values(Vec<Value>),
+    /// `null`
     Missing,
 }
 
 impl Known {
     fn has(&self, item: &Value) -> Option<bool> {
         match self {
-            Known::Series(series) => ops::membership(item, series.values()),
+            Known::Series(series) => ops::membership_in_series(item, series),
             Known::Values(values) => ops::membership(item, values.iter().cloned()),
             Known::Missing => None,
         }
@@ -417,12 +428,12 @@ fn truths(program: &mut Program, scalar: Scalar) -> Option<Reg> {
     (scalar.kind == Kind::Bool).then(|| program.reg(scalar.arg))
 }
 
-/// The truth of a value; a fault of no matter which wording for what has none.
+/// The truth of a value; nobody sees the fault of what has none, for the evaluator finds its own.
 fn logic(value: &Value) -> Result<Option<bool>, Fault> {
     match value {
         Value::Bool(truth) => Ok(Some(*truth)),
         Value::Null => Ok(None),
-        _ => Err(Fault::new("E0441", "a boolean is needed")),
+        other => Err(ops::fault::operand("not", other)),
     }
 }
 

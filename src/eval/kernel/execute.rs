@@ -3,6 +3,7 @@
 use super::lane::{Lane, Operand, SLICE, each, fill, select, zip};
 use super::program::{Arg, Arithmetic, Const, Instruction, Kind, Op, Program, Reg};
 use crate::builtin::RealFunction;
+use crate::ops::number::ExactPower;
 use crate::ops::{Comparison, complex, number};
 use crate::units::{Conversion, Unit};
 use crate::value::{Complex64, Number, Quantity, Value};
@@ -16,16 +17,25 @@ pub struct Layout {
     places: Vec<u32>,
     /// How many places there are.
     len: usize,
+    /// The instructions that something needs, in order.
+    needed: Vec<u32>,
 }
 
 impl Layout {
-    /// Places for all registers of a program; those of `kept` registers are theirs alone from then on.
+    /// Places for all registers that `kept` ones need; those of `kept` registers are theirs alone from then on.
     pub fn new(program: &Program, kept: &[Reg]) -> Layout {
         let mut last: Vec<usize> = (0..program.code.len()).collect();
         for (index, instruction) in program.code.iter().enumerate() {
             instruction.op.reads(program, &mut |reg| last[reg.index()] = index);
         }
         kept.iter().for_each(|reg| last[reg.index()] = usize::MAX);
+        let mut is_needed = vec![false; program.code.len()];
+        kept.iter().for_each(|reg| is_needed[reg.index()] = true);
+        for (index, instruction) in program.code.iter().enumerate().rev() {
+            if is_needed[index] {
+                instruction.op.reads(program, &mut |reg| is_needed[reg.index()] = true);
+            }
+        }
         let mut free: Vec<(Kind, u32)> = Vec::new();
         let mut places: Vec<u32> = Vec::with_capacity(program.code.len());
         let mut len = 0;
@@ -43,7 +53,8 @@ impl Layout {
                 }
             });
         }
-        Layout { places, len: len as usize }
+        let needed = (0..program.code.len() as u32).filter(|index| is_needed[*index as usize]).collect();
+        Layout { places, len: len as usize, needed }
     }
 }
 
@@ -72,7 +83,9 @@ impl<'v> Machine<'v> {
     /// Computes all registers for the rows from `start` on; at most [`SLICE`] of them.
     pub fn run(&mut self, start: usize, len: usize) {
         debug_assert!(len <= SLICE);
-        for (index, instruction) in self.program.code.iter().enumerate() {
+        for index in &self.layout.needed {
+            let index = *index as usize;
+            let instruction = &self.program.code[index];
             let place = self.layout.places[index] as usize;
             let mut lane = std::mem::take(&mut self.lanes[place]);
             lane.clear();
@@ -131,6 +144,15 @@ impl<'v> Machine<'v> {
                 let Lane { nulls, spoilt, .. } = lane;
                 spoilt.join(nulls);
                 nulls.clear();
+            }
+            Op::Known(a, otherwise) => {
+                let known = self.lane(a);
+                let out = lane.data.bools_mut(len);
+                out.copy_from_slice(known.data.bools());
+                if let Some(nulls) = known.nulls.rows() {
+                    out.iter_mut().zip(nulls).for_each(|(out, missing)| *out = if *missing { otherwise } else { *out });
+                }
+                lane.nulls.clear();
             }
             Op::Real(function, a) => {
                 let RealFunction::One(apply, checked) = self.program.functions[function as usize] else { return };
@@ -363,11 +385,15 @@ impl<'v> Machine<'v> {
             }
             Kind::Float | Kind::Bool | Kind::Str => {
                 if let (Arg::Const(exponent), Kind::Float) = (b, self.program.kind(a))
-                    && let Some(apply) = number::exact_power(exponent.to_f64())
+                    && let Some(power) = ExactPower::of(exponent.to_f64())
                 {
                     let a = self.floats(a);
                     let out = lane.data.floats_mut(len);
-                    each(out, a, apply);
+                    match power {
+                        ExactPower::Square => each(out, a, |x| ExactPower::Square.apply(x)),
+                        ExactPower::Reciprocal => each(out, a, |x| ExactPower::Reciprocal.apply(x)),
+                        ExactPower::Root => each(out, a, |x| ExactPower::Root.apply(x)),
+                    }
                     if Operand::Each(&*out).any(|result| !result.is_finite()) {
                         self.check(lane, len, |row, _| !matches!(number::float_power(a.at(row), exponent.to_f64()), Ok(Number::Float(_))));
                     }

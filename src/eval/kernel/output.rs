@@ -248,8 +248,8 @@ impl Part<'_> {
             Target::Strings(strings) => {
                 *strings = (0..len).map(|row| lane.is_there(row).then(|| lane.data.strings()[row])).collect();
             }
-            Target::Ints(slot) => slot.write(lane.data.ints().iter().copied()),
-            Target::Floats(slot) => slot.write(lane.data.floats().iter().copied()),
+            Target::Ints(slot) => slot.copy(lane.data.ints()),
+            Target::Floats(slot) => slot.copy(lane.data.floats()),
             Target::Complexes(slot) => slot.write(lane.data.complexes().iter().flat_map(|complex| [complex.re, complex.im])),
             Target::Written => {}
         }

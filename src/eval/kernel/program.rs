@@ -179,6 +179,8 @@ pub enum Op {
     After(Reg, Reg),
     /// Spoilt where missing: a missing element whose type would have to be known.
     Present(Reg),
+    /// The first, and where it is missing a truth value.
+    Known(Reg, bool),
     /// A real function: a position in [`Program::functions`].
     Real(u32, Arg),
     /// A real function of two numbers.
@@ -237,6 +239,11 @@ impl Program {
         reg
     }
 
+    /// All registers, in order.
+    pub fn registers(&self) -> impl Iterator<Item = Reg> + use<> {
+        (0..self.code.len() as u32).map(Reg)
+    }
+
     /// The kind of an operand.
     pub fn kind(&self, arg: Arg) -> Kind {
         match arg {
@@ -279,7 +286,14 @@ impl Op {
         };
         match *self {
             Op::Input(_) | Op::Fill(_) | Op::Missing | Op::Spoilt => {}
-            Op::Widen(a) | Op::Convert(a, _) | Op::Negate(a) | Op::In(a, _) | Op::Not(a) | Op::Part(a, _) | Op::Present(a) => each(a),
+            Op::Widen(a)
+            | Op::Convert(a, _)
+            | Op::Negate(a)
+            | Op::In(a, _)
+            | Op::Not(a)
+            | Op::Part(a, _)
+            | Op::Present(a)
+            | Op::Known(a, _) => each(a),
             Op::And(a, b) | Op::Or(a, b) | Op::After(a, b) => [a, b].into_iter().for_each(each),
             Op::Select(a, b, c) => [a, b, c].into_iter().for_each(each),
             Op::Real(_, a) => arg(a),

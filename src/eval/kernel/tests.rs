@@ -7,9 +7,10 @@ use proptest::prelude::*;
 use super::super::{Context, Env, Evaluator, Lookup, Stop, Variables, World};
 use crate::diagnostic::Fault;
 use crate::model::{
-    AggregateKind, Callee, Comparison, Expr, ExprKind, Function, FunctionId, LoadKind, NativeName, PartKind, ProductOp, Set, SumOp, VarId,
+    AggregateKind, Callee, Comparison, Condition, Expr, ExprKind, Function, FunctionId, LoadKind, NativeName, Operand, PartKind, ProductOp,
+    Set, SumOp, VarId,
 };
-use crate::source::{FileId, Span};
+use crate::source::{FileId, Span, Spanned};
 use crate::units::Unit;
 use crate::value::{Column, Complex64, Number, Quantity, Series, Table, Value};
 
@@ -25,6 +26,10 @@ struct Choices {
 }
 
 impl Choices {
+    fn new(stream: Vec<u32>) -> Choices {
+        Choices { stream, at: 0, spans: 0, parameters: 2, units: vec![Unit::NONE], strict: true, calls: false }
+    }
+
     fn next(&mut self) -> u32 {
         let choice = self.stream[self.at % self.stream.len()].wrapping_add((self.at / self.stream.len()) as u32);
         self.at += 1;
@@ -246,6 +251,45 @@ impl Choices {
     }
 }
 
+impl Choices {
+    fn condition(&mut self, depth: u32, columns: &[Series]) -> Condition {
+        let operand = |choices: &mut Choices| {
+            if choices.pick(3) > 0 { Operand::Column(choices.name(columns)) } else { Operand::Value(choices.constant()) }
+        };
+        let parts = |choices: &mut Choices| (0..2 + choices.pick(2)).map(|_| choices.condition(depth - 1, columns)).collect();
+        match self.pick(if depth == 0 { 5 } else { 8 }) {
+            0..4 => {
+                let comparison = self.one(&[Comparison::Less, Comparison::Equal, Comparison::NotEqual, Comparison::GreaterEqual]);
+                let span = self.constant().span;
+                Condition::Compare(span, comparison, Operand::Column(self.name(columns)), operand(self))
+            }
+            4 => {
+                let values = (0..1 + self.pick(10)).map(|_| self.constant()).collect();
+                let name = self.name(columns);
+                Condition::In(name.span, name, Box::new(Set::Values(values)))
+            }
+            5 => Condition::Not(Box::new(self.condition(depth - 1, columns))),
+            6 => Condition::And(parts(self)),
+            _ => Condition::Or(parts(self)),
+        }
+    }
+
+    fn name(&mut self, columns: &[Series]) -> Spanned<Arc<str>> {
+        let name = columns[self.pick(columns.len() as u32) as usize].name.clone();
+        Spanned { node: name, span: self.constant().span }
+    }
+
+    fn constant(&mut self) -> Expr {
+        let value = match self.pick(12) {
+            0 => Value::Null,
+            1 => Value::Bool(true),
+            2 => Value::from("a"),
+            _ => self.literal(),
+        };
+        self.expr(ExprKind::Literal(value))
+    }
+}
+
 /// A generated case: columns, a lambda over their elements, a function that it may call.
 #[derive(Debug)]
 struct Case {
@@ -259,7 +303,7 @@ struct Case {
 impl Case {
     fn new(stream: Vec<u32>) -> Case {
         let unit = |text| Unit::parse(text).unwrap();
-        let mut choices = Choices { stream, at: 0, spans: 0, parameters: 2, units: vec![Unit::NONE], strict: true, calls: false };
+        let mut choices = Choices::new(stream);
         choices.units = match choices.pick(8) {
             0..5 => vec![Unit::NONE],
             5..7 => vec![unit("meter"), unit("cm"), unit("meter")],
@@ -322,6 +366,18 @@ impl Case {
     fn filter(&self) -> ExprKind {
         let ExprKind::Map { name, function, mut inputs } = self.map() else { unreachable!() };
         ExprKind::Filter { name, function, input: Box::new(inputs.remove(0)) }
+    }
+
+    fn reduce(&self) -> ExprKind {
+        let ExprKind::Map { function, mut inputs, .. } = self.map() else { unreachable!() };
+        ExprKind::Reduce { function, input: Box::new(inputs.remove(0)) }
+    }
+
+    /// The rows of a table that meet a condition.
+    fn query(&self, condition: Condition) -> ExprKind {
+        let table = Table::new(self.columns.iter().cloned().map(Arc::new).collect()).unwrap();
+        let source = Expr { span: self.body.span, kind: ExprKind::Literal(table.into()) };
+        ExprKind::Query { source: Box::new(source), select: None, condition: Some(Box::new(condition)) }
     }
 
     fn evaluate(&self, kind: ExprKind, columns_from: usize) -> Result<Value, String> {
@@ -401,6 +457,31 @@ proptest! {
         case.body.visit_mut(&mut |expr| if let ExprKind::Local { index, .. } = &mut expr.kind { *index = 0 });
         let agrees = case.agrees(&case.filter());
         prop_assert!(agrees.is_ok(), "{}\n{:#?}", agrees.unwrap_err(), case);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn folds_are_what_the_evaluator_gives(stream in prop::collection::vec(any::<u32>(), 1..300)) {
+        let mut case = Case::new(stream);
+        case.columns.truncate(1);
+        case.as_table = false;
+        case.body.visit_mut(&mut |expr| if let ExprKind::Local { index, .. } = &mut expr.kind { *index %= 2 });
+        let agrees = case.agrees(&case.reduce());
+        prop_assert!(agrees.is_ok(), "{}\n{:#?}", agrees.unwrap_err(), case);
+    }
+
+    #[test]
+    fn queries_are_what_the_evaluator_gives(stream in prop::collection::vec(any::<u32>(), 1..300)) {
+        let case = Case::new(stream.clone());
+        let mut choices = Choices::new(stream.into_iter().rev().collect());
+        choices.units = case.columns.iter().map(|column| column.unit).chain([Unit::NONE]).collect();
+        let depth = choices.pick(3);
+        let condition = choices.condition(depth, &case.columns);
+        let agrees = case.agrees(&case.query(condition.clone()));
+        prop_assert!(agrees.is_ok(), "{}\n{:#?}\n{:#?}", agrees.unwrap_err(), condition, case);
     }
 }
 
