@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use crate::diagnostic::Fault;
 use crate::units::Unit;
 use crate::value::Value;
-use elementwise::Elementwise;
+use elementwise::{Elementwise, Kernel, Overflow};
 
 mod arguments;
 mod constants;
@@ -75,6 +75,59 @@ pub enum ResultKind {
     Tuple,
 }
 
+/// A function of real numbers, ready for columns.
+#[derive(Clone, Debug)]
+pub struct ColumnFunction {
+    /// What the arguments are converted to.
+    pub arguments: Vec<Unit>,
+    /// What the result is in.
+    pub result: Unit,
+    /// The function of the bare numbers.
+    pub function: RealFunction,
+}
+
+/// A function of bare real numbers.
+#[derive(Clone, Copy, Debug)]
+pub enum RealFunction {
+    /// Of one number.
+    One(fn(f64) -> f64, Checked),
+    /// Of two numbers.
+    Two(fn(f64, f64) -> f64, Checked),
+}
+
+impl PartialEq for RealFunction {
+    /// The same code with the same check; that a compiler may merge functions which do the same makes them no less the same.
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (RealFunction::One(f, left), RealFunction::One(g, right)) => std::ptr::fn_addr_eq(*f, *g) && left == right,
+            (RealFunction::Two(f, left), RealFunction::Two(g, right)) => std::ptr::fn_addr_eq(*f, *g) && left == right,
+            (RealFunction::One(..), RealFunction::Two(..)) | (RealFunction::Two(..), RealFunction::One(..)) => false,
+        }
+    }
+}
+
+/// Which results of a real function are faults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checked {
+    overflow: Overflow,
+}
+
+impl Checked {
+    fn new(overflow: Overflow) -> Self {
+        Checked { overflow }
+    }
+
+    /// Whether a result that is not finite may be a fault.
+    pub fn is_needed(self) -> bool {
+        self.overflow != Overflow::Nothing
+    }
+
+    /// Whether a result of these arguments is a fault.
+    pub fn refuses(self, result: f64, arguments: &[f64]) -> bool {
+        self.is_needed() && self.overflow.check("", result, arguments).is_err()
+    }
+}
+
 /// What an import line brings.
 #[derive(Clone, Debug)]
 pub enum Import {
@@ -135,6 +188,24 @@ impl Native {
             Body::Elementwise(function) if self.arity.accepts(args.len()) => function.call_each(self.name, args),
             Body::Elementwise(_) | Body::Whole(_) => None,
         }
+    }
+
+    /// How the function computes with whole columns of real numbers in these units; `None` for functions that look at their arguments
+    /// one by one, and for units that they do not take.
+    pub fn real_function(&self, units: &[Unit]) -> Option<ColumnFunction> {
+        let Body::Elementwise(elementwise) = self.body else { return None };
+        let (function, count) = match elementwise.kernel {
+            Kernel::Real(real) => (RealFunction::One(real.apply, Checked::new(Overflow::Nothing)), 1),
+            Kernel::Strict(apply, overflow) => (RealFunction::One(apply, Checked::new(overflow)), 1),
+            Kernel::Real2(real) => (RealFunction::Two(real.apply, Checked::new(Overflow::Nothing)), 2),
+            Kernel::Strict2(apply, overflow) => (RealFunction::Two(apply, Checked::new(overflow)), 2),
+            Kernel::Test(_) | Kernel::Tests(_) | Kernel::Property(_) | Kernel::Integers(_) | Kernel::Numbers(_) => return None,
+        };
+        if units.len() != count || !self.arity.accepts(count) {
+            return None;
+        }
+        let (arguments, result) = elementwise.units.all(units).ok()?;
+        Some(ColumnFunction { arguments, result, function })
     }
 
     fn elementwise(

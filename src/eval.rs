@@ -19,11 +19,15 @@ pub use functions::limit_threads;
 mod collections;
 mod functions;
 mod info;
+mod kernel;
 mod query;
 mod scalar;
 
 /// The stack of every thread that evaluates: what [`MAX_DEPTH`] needs in a debug build, twice.
 pub const STACK_SIZE: usize = 256 << 20;
+
+/// Below so many elements a column program does not pay.
+const COLUMNS_FROM: usize = 64;
 
 /// How deep evaluation may recurse. The checker bounds the calls that are written inside one another, but arguments are evaluated
 /// where they are first used, and a chain of those can be as long as the program has time for.
@@ -105,7 +109,7 @@ pub struct Context<'c> {
 
 /// The value of an expression.
 pub fn evaluate(expr: &Expr, context: Context) -> Result<Value, Stop> {
-    Evaluator { context }.eval(expr, &Env::GLOBAL)
+    Evaluator { context, columns_from: COLUMNS_FROM }.eval(expr, &Env::GLOBAL)
 }
 
 /// The line that a print statement prints.
@@ -209,6 +213,8 @@ impl Drop for Level {
 
 struct Evaluator<'c> {
     context: Context<'c>,
+    /// From how many elements on a column program is tried.
+    columns_from: usize,
 }
 
 impl<'c> Evaluator<'c> {

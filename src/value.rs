@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 
 pub use array::Array;
 pub use arrow_array::BooleanArray as Mask;
-pub use column::{Column, as_whole, complex_at, complex_column, complex_parts, with_unit};
+pub use column::{Column, as_whole, bits, complex_at, complex_column, complex_parts, validity, with_unit};
 pub use data::{Data, Range};
 pub use num_complex::Complex64;
 pub use number::{Number, NumberKind, Uncertain};

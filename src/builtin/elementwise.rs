@@ -130,8 +130,10 @@ pub(super) enum Overflow {
     Range,
     /// The function has a pole there.
     Domain,
-    /// Nothing wrong.
+    /// Nothing wrong, unless the result is undefined.
     Allowed,
+    /// Nothing wrong, whatever comes out.
+    Nothing,
 }
 
 /// A scalar result.
@@ -318,6 +320,13 @@ fn numeric(column: &Column) -> Result<&Column, Fault> {
 }
 
 impl UnitRule {
+    /// What arguments of these units are converted to, and which unit the result has.
+    pub(super) fn all(self, units: &[Unit]) -> Result<(Vec<Unit>, Unit), Fault> {
+        let first = units.first().copied().unwrap_or_default();
+        let targets = units.iter().enumerate().map(|(index, own)| self.target(index, *own, first));
+        Ok((targets.collect::<Result<_, Fault>>()?, self.output.unit(first)?))
+    }
+
     /// As [`super::Native::takes`].
     pub(super) fn takes(self, index: usize, units: &[Option<Unit>]) -> Option<Unit> {
         let own = units.get(index).copied().flatten()?;
@@ -437,14 +446,14 @@ impl Real2 {
 impl Overflow {
     /// The result, unless it says that the arguments were out of the domain or the result is out of range.
     pub(super) fn check(self, name: &str, result: f64, args: &[f64]) -> Result<f64, Fault> {
-        if result.is_nan() && !args.iter().any(|arg| arg.is_nan()) {
+        if self != Overflow::Nothing && result.is_nan() && !args.iter().any(|arg| arg.is_nan()) {
             return Err(fault::domain(name));
         }
         let overflown = result.is_infinite() && args.iter().all(|arg| arg.is_finite());
         match self {
             Overflow::Range if overflown => Err(fault::range(name)),
             Overflow::Domain if overflown => Err(fault::domain(name)),
-            Overflow::Range | Overflow::Domain | Overflow::Allowed => Ok(result),
+            Overflow::Range | Overflow::Domain | Overflow::Allowed | Overflow::Nothing => Ok(result),
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::value::{Column, Number, Quantity, Series, Table, Value};
 const PARALLEL_FROM: usize = 2048;
 
 /// Threads with a stack that evaluation can recurse on; none where the system has none to give.
-static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
+pub(super) static POOL: LazyLock<Option<ThreadPool>> = LazyLock::new(|| {
     // none are as many as there are cores
     let threads = THREADS.get().map_or(0, |threads| threads.get());
     ThreadPoolBuilder::new().num_threads(threads).stack_size(STACK_SIZE).build().ok()
@@ -60,7 +60,7 @@ impl Evaluator<'_> {
         if self.context.world.is_interrupted() { Err(Stop::Interrupted(span)) } else { Ok(()) }
     }
 
-    fn apply(&self, function: &Callee, arguments: Vec<Value>, env: &Env) -> Result<Value, Stop> {
+    pub(super) fn apply(&self, function: &Callee, arguments: Vec<Value>, env: &Env) -> Result<Value, Stop> {
         match function {
             Callee::Lambda { body, span, .. } => {
                 self.go_on(*span)?;
@@ -80,6 +80,8 @@ impl Evaluator<'_> {
         let Some(pool) = POOL.as_ref().filter(|_| len >= PARALLEL_FROM) else {
             return (0..len).map(one).collect();
         };
+        // What waits for a variable, or fails always, should not be computed for all rows before it says so.
+        one(0)?;
         let depth = DEPTH.get();
         let one = |row| {
             let _level = Level::at(depth);
@@ -99,6 +101,11 @@ impl Evaluator<'_> {
         if let Some((other, input)) = rows.iter().zip(inputs).find(|(other, _)| other.len() != len) {
             return Err(unequal(input.span, len, other.len()));
         }
+        if len >= self.columns_from.max(1)
+            && let Some(result) = self.map_columns(name, function, &rows, span, env)
+        {
+            return result;
+        }
         let values = self.each(len, |row| self.apply(function, rows.iter().map(|rows| rows.get(row)).collect(), env))?;
         Ok(ops::gather(name.clone(), values).at(span)?)
     }
@@ -109,12 +116,18 @@ impl Evaluator<'_> {
         Rows::of(&input_value, input.span, "filter")?;
         let present = ops::drop_nulls(&input_value).at(input.span)?;
         let rows = Rows::of(&present, input.span, "filter")?;
-        let kept = self.each(rows.len(), |row| self.apply(function, vec![rows.get(row)], env))?;
         let at = match function {
             Callee::Lambda { body, .. } => body.span,
             Callee::Function(_, span) | Callee::Native(_, span) => *span,
         };
-        let mask = kept.iter().map(|value| truth(value, at)).collect::<Result<_, Stop>>()?;
+        let columns = if rows.len() >= self.columns_from.max(1) { self.mask_columns(function, &rows, env) } else { None };
+        let mask = match columns {
+            Some(mask) => mask?,
+            None => {
+                let kept = self.each(rows.len(), |row| self.apply(function, vec![rows.get(row)], env))?;
+                kept.iter().map(|value| truth(value, at)).collect::<Result<_, Stop>>()?
+            }
+        };
         match ops::filter(&present, &mask).at(span)? {
             Value::Series(series) => Ok(Value::Series(Arc::new(series.renamed(name.clone())))),
             other => Ok(other),
@@ -163,7 +176,7 @@ fn collapsed(value: &Value, whole: bool) -> Result<Value, Fault> {
 }
 
 /// Elements of a series, or rows of a table as dicts.
-enum Rows {
+pub(super) enum Rows {
     Series(Arc<Series>),
     Table(Arc<Table>),
 }
@@ -177,14 +190,14 @@ impl Rows {
         }
     }
 
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         match self {
             Rows::Series(series) => series.len(),
             Rows::Table(table) => table.len(),
         }
     }
 
-    fn get(&self, row: usize) -> Value {
+    pub(super) fn get(&self, row: usize) -> Value {
         match self {
             Rows::Series(series) => series.get(row),
             Rows::Table(table) => {

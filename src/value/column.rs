@@ -8,7 +8,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array as _, ArrayRef, BooleanArray, FixedSizeListArray, Float64Array, Int64Array, StringArray, UInt64Array};
-use arrow_buffer::NullBuffer;
+use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer};
 use arrow_schema::{DataType, Field, FieldRef};
 use num_complex::Complex64;
 
@@ -414,6 +414,16 @@ impl From<Vec<bool>> for Column {
 pub fn complex_column(parts: Float64Array, nulls: Option<NullBuffer>) -> Column {
     let field: FieldRef = Arc::new(Field::new("item", DataType::Float64, true));
     Column::Complex(FixedSizeListArray::new(field, 2, Arc::new(parts), nulls))
+}
+
+/// Truth values from bits, eight to a byte, the first in the lowest one.
+pub fn bits(bytes: Vec<u8>, len: usize) -> BooleanBuffer {
+    BooleanBuffer::new(Buffer::from_vec(bytes), 0, len)
+}
+
+/// A validity bitmap from bits; `None` when nothing is missing.
+pub fn validity(bytes: Vec<u8>, len: usize) -> Option<NullBuffer> {
+    Some(NullBuffer::new(bits(bytes, len))).filter(|nulls| nulls.null_count() > 0)
 }
 
 /// The real and imaginary parts of a complex column, in turn, two for each element.

@@ -1,0 +1,414 @@
+//! Column programs against the evaluator of single values: generated lambdas over generated columns, compared bit by bit.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+
+use super::super::{Context, Env, Evaluator, Lookup, Stop, Variables, World};
+use crate::diagnostic::Fault;
+use crate::model::{
+    AggregateKind, Callee, Comparison, Expr, ExprKind, Function, FunctionId, LoadKind, NativeName, PartKind, ProductOp, Set, SumOp, VarId,
+};
+use crate::source::{FileId, Span};
+use crate::units::Unit;
+use crate::value::{Column, Complex64, Number, Quantity, Series, Table, Value};
+
+/// Decisions, one after the other; the beginning again when they are used up.
+struct Choices {
+    stream: Vec<u32>,
+    at: usize,
+    spans: u32,
+    parameters: u32,
+    units: Vec<Unit>,
+    strict: bool,
+    calls: bool,
+}
+
+impl Choices {
+    fn next(&mut self) -> u32 {
+        let choice = self.stream[self.at % self.stream.len()].wrapping_add((self.at / self.stream.len()) as u32);
+        self.at += 1;
+        choice
+    }
+
+    fn pick(&mut self, of: u32) -> u32 {
+        self.next() % of
+    }
+
+    fn one<T: Clone>(&mut self, of: &[T]) -> T {
+        of[self.pick(of.len() as u32) as usize].clone()
+    }
+
+    fn unit(&mut self) -> Unit {
+        let units = self.units.clone();
+        self.one(&units)
+    }
+
+    fn expr(&mut self, kind: ExprKind) -> Expr {
+        self.spans += 2;
+        Expr { span: Span { file: FileId(0), start: self.spans, end: self.spans + 1 }, kind }
+    }
+
+    fn float(&mut self) -> f64 {
+        let small = f64::from(self.pick(2000)) / 8.0 - 125.0;
+        let special =
+            [0.0, -0.0, 1.0, 2.0, 0.5, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN_POSITIVE / 4.0, 1e300, 9e18];
+        if self.pick(3) == 0 { self.one(&special) } else { small }
+    }
+
+    fn int(&mut self) -> i64 {
+        let small = i64::from(self.pick(40)) - 12;
+        if self.pick(4) == 0 { self.one(&[i64::MAX, i64::MIN, 0, 1, -1, 2, 1 << 53, (1 << 53) + 1, 1 << 32]) } else { small }
+    }
+
+    fn complex(&mut self) -> Complex64 {
+        Complex64::new(self.float(), self.float())
+    }
+
+    fn literal(&mut self) -> Value {
+        let number: Number = match self.pick(12) {
+            0..6 => Number::Int(i128::from(self.int())),
+            6..10 => self.float().into(),
+            10 => self.complex().into(),
+            _ => Number::Int(1 << 100),
+        };
+        Value::Quantity(Quantity { number, unit: self.unit() })
+    }
+
+    fn column(&mut self, len: usize) -> Series {
+        let unit = self.unit();
+        let nulls = self.pick(3) == 0;
+        let missing = |choices: &mut Choices| nulls && choices.pick(5) == 0;
+        let (data, unit): (Column, Unit) = match self.pick(10) {
+            0..3 => ((0..len).map(|_| if missing(self) { None } else { Some(self.float()) }).collect(), unit),
+            3..6 => ((0..len).map(|_| if missing(self) { None } else { Some(self.int()) }).collect(), unit),
+            6 => ((0..len).map(|_| if missing(self) { None } else { Some(self.complex()) }).collect(), unit),
+            7 => ((0..len).map(|_| if missing(self) { None } else { Some(self.pick(2) == 0) }).collect(), Unit::NONE),
+            8 => {
+                let words: Vec<Option<&str>> =
+                    (0..len).map(|_| if missing(self) { None } else { Some(self.one(&["a", "b", "", "1.5"])) }).collect();
+                (Column::from_strings(words.into_iter()).unwrap(), Unit::NONE)
+            }
+            _ => (Column::Null(len), unit),
+        };
+        Series::new(format!("s{}", self.spans), data, unit)
+    }
+
+    fn local(&mut self) -> Expr {
+        let index = self.pick(self.parameters);
+        self.expr(ExprKind::Local { depth: 0, index })
+    }
+
+    fn boxed(&mut self, depth: u32) -> Box<Expr> {
+        Box::new(self.number(depth))
+    }
+
+    fn number(&mut self, depth: u32) -> Expr {
+        let Some(depth) = depth.checked_sub(1) else {
+            return if self.pick(3) == 0 {
+                let value = self.literal();
+                self.expr(ExprKind::Literal(value))
+            } else {
+                self.local()
+            };
+        };
+        let kind = match self.pick(24) {
+            0..4 => return self.local(),
+            4 => ExprKind::Literal(self.literal()),
+            5..9 => {
+                let op = self.one(&[SumOp::Add, SumOp::Subtract]);
+                ExprKind::Sum(self.boxed(depth), vec![(op, self.number(depth))])
+            }
+            9..13 => {
+                let op = self.one(&[ProductOp::Multiply, ProductOp::Multiply, ProductOp::Divide]);
+                ExprKind::Product(self.boxed(depth), vec![(op, self.number(depth))])
+            }
+            13 => ExprKind::Negate(self.boxed(depth)),
+            14 => {
+                let value = self.one(&[2.0_f64, 0.5, -1.0, 3.0, 1.0, 0.0, 1.5]);
+                let number = if value.fract() == 0.0 && self.pick(2) == 0 { Number::Int(value as i128) } else { Number::Float(value) };
+                let exponent = self.expr(ExprKind::Literal(Value::from(number)));
+                ExprKind::Power(self.boxed(depth), Box::new(exponent))
+            }
+            15 => ExprKind::Power(self.boxed(depth), self.boxed(depth)),
+            16..18 => ExprKind::If(Box::new(self.truth(depth)), self.boxed(depth), self.boxed(depth)),
+            18 => {
+                let (module, name) = self.one(&[
+                    ("numpy", "exp"),
+                    ("numpy", "sqrt"),
+                    ("math", "log"),
+                    ("math", "sqrt"),
+                    ("math", "exp"),
+                    ("builtins", "abs"),
+                    ("numpy", "floor"),
+                    ("math", "floor"),
+                    ("numpy", "sin"),
+                    ("builtins", "float"),
+                ]);
+                ExprKind::Native(NativeName { module: module.into(), name: name.into() }, vec![self.number(depth)])
+            }
+            19 => {
+                let (module, name) =
+                    self.one(&[("numpy", "maximum"), ("numpy", "arctan2"), ("math", "fmod"), ("numpy", "add"), ("builtins", "max")]);
+                ExprKind::Native(NativeName { module: module.into(), name: name.into() }, vec![self.number(depth), self.number(depth)])
+            }
+            20 => {
+                let part = self.one(&[PartKind::Real, PartKind::Imaginary]);
+                ExprKind::Part(part, self.boxed(depth))
+            }
+            21 if self.calls => ExprKind::Call(FunctionId(0), vec![self.number(depth), self.number(depth)]),
+            22 => ExprKind::Aggregate(AggregateKind::Sum, vec![self.number(depth), self.number(depth)]),
+            _ => match self.pick(6) {
+                0 => ExprKind::Literal(Value::Null),
+                1 if !self.strict => ExprKind::Variable(VarId(self.pick(4))),
+                2 => return self.truth(depth),
+                3 => {
+                    let members = vec![("a".into(), self.number(depth)), ("b".into(), self.number(depth))];
+                    let dict = self.expr(ExprKind::Dict(members));
+                    ExprKind::Key(Box::new(dict), "a".into())
+                }
+                4 => ExprKind::Plus(self.boxed(depth)),
+                _ => return self.word(depth),
+            },
+        };
+        self.expr(kind)
+    }
+
+    fn truth(&mut self, depth: u32) -> Expr {
+        let depth = depth.saturating_sub(1);
+        if depth == 0 {
+            let (left, right) = (self.boxed(0), self.boxed(0));
+            return self.expr(ExprKind::Compare(Comparison::Less, left, right));
+        }
+        let comparison = self.one(&[
+            Comparison::Equal,
+            Comparison::NotEqual,
+            Comparison::Less,
+            Comparison::LessEqual,
+            Comparison::Greater,
+            Comparison::GreaterEqual,
+        ]);
+        let kind = match self.pick(12) {
+            0..5 => ExprKind::Compare(comparison, self.boxed(depth), self.boxed(depth)),
+            5 => {
+                let (left, right) = (self.word(depth), self.word(depth));
+                ExprKind::Compare(self.one(&[Comparison::Equal, Comparison::NotEqual]), Box::new(left), Box::new(right))
+            }
+            6 => ExprKind::Not(Box::new(self.truth(depth))),
+            7 => ExprKind::And(vec![self.truth(depth), self.truth(depth)]),
+            8 => ExprKind::Or(vec![self.truth(depth), self.truth(depth)]),
+            9 => {
+                let mut values = vec![self.number(0)];
+                for _ in 0..self.pick(12) {
+                    let value = match self.pick(12) {
+                        0 => Value::Null,
+                        1 => Value::from("a"),
+                        _ => self.literal(),
+                    };
+                    values.push(self.expr(ExprKind::Literal(value)));
+                }
+                if self.pick(4) > 0 {
+                    values.remove(0);
+                }
+                ExprKind::In(self.boxed(depth), Box::new(Set::Values(values)))
+            }
+            10 => ExprKind::Literal(self.one(&[Value::Null, Value::Bool(true), Value::Bool(false)])),
+            _ => return self.local(),
+        };
+        self.expr(kind)
+    }
+
+    fn word(&mut self, depth: u32) -> Expr {
+        match (self.pick(3), depth.checked_sub(1)) {
+            (0, Some(depth)) => {
+                let kind = ExprKind::If(Box::new(self.truth(depth)), Box::new(self.word(depth)), Box::new(self.word(depth)));
+                self.expr(kind)
+            }
+            (1, _) => self.local(),
+            _ => {
+                let word = self.one(&["a", "b", ""]);
+                self.expr(ExprKind::Literal(word.into()))
+            }
+        }
+    }
+
+    fn body(&mut self) -> Expr {
+        let depth = 1 + self.pick(4);
+        match self.pick(8) {
+            0 => self.truth(depth),
+            1 => self.word(depth),
+            2 => {
+                let members = vec![("x".into(), self.number(depth)), ("y".into(), self.truth(depth)), ("z".into(), self.number(depth))];
+                self.expr(ExprKind::Dict(members))
+            }
+            _ => self.number(depth),
+        }
+    }
+}
+
+/// A generated case: columns, a lambda over their elements, a function that it may call.
+#[derive(Debug)]
+struct Case {
+    columns: Vec<Series>,
+    as_table: bool,
+    body: Expr,
+    function: Function,
+    captured: Vec<Lookup>,
+}
+
+impl Case {
+    fn new(stream: Vec<u32>) -> Case {
+        let unit = |text| Unit::parse(text).unwrap();
+        let mut choices = Choices { stream, at: 0, spans: 0, parameters: 2, units: vec![Unit::NONE], strict: true, calls: false };
+        choices.units = match choices.pick(8) {
+            0..5 => vec![Unit::NONE],
+            5..7 => vec![unit("meter"), unit("cm"), unit("meter")],
+            _ => ["meter", "", "degC", "delta_degC", "kelvin", "percent", "second", "radian"].map(unit).to_vec(),
+        };
+        let body = choices.number(2);
+        let function = Function { name: "f".into(), name_span: body.span, parameters: vec!["p".into(), "q".into()], body };
+        choices.calls = true;
+        choices.parameters = 1 + choices.pick(3);
+        choices.strict = choices.pick(4) > 0;
+        let len = match choices.pick(20) {
+            0 => 20_000,
+            1..4 => 1500 + choices.pick(2000) as usize,
+            _ => 1 + choices.pick(30) as usize,
+        };
+        let columns = (0..choices.parameters)
+            .map(|_| {
+                choices.spans += 2;
+                choices.column(len)
+            })
+            .collect();
+        let captured = (0..4).map(|_| match choices.pick(8) {
+            0 => Lookup::Pending,
+            1 => Lookup::Failed,
+            _ => Lookup::Ready(choices.literal()),
+        });
+        let captured = captured.collect();
+        let body = choices.body();
+        let as_table = choices.pick(5) == 0;
+        Case { columns, as_table, body, function, captured }
+    }
+
+    /// The lambda over the columns as inputs, or over the rows of a table of them.
+    fn map(&self) -> ExprKind {
+        let mut body = self.body.clone();
+        let inputs: Vec<Value> = if self.as_table {
+            let names: Vec<Arc<str>> = self.columns.iter().map(|column| column.name.clone()).collect();
+            body.visit_mut(&mut |expr| {
+                if let ExprKind::Local { depth: 0, index } = expr.kind {
+                    let row = Expr { span: expr.span, kind: ExprKind::Local { depth: 1, index: 0 } };
+                    expr.kind = ExprKind::Key(Box::new(row), names[index as usize].clone());
+                }
+            });
+            // the rows, which were not to be visited again
+            body.visit_mut(&mut |expr| {
+                if let ExprKind::Local { depth, .. } = &mut expr.kind {
+                    *depth = 0;
+                }
+            });
+            vec![Table::new(self.columns.iter().cloned().map(Arc::new).collect()).unwrap().into()]
+        } else {
+            self.columns.iter().cloned().map(Value::from).collect()
+        };
+        let parameters = inputs.iter().map(|_| "p".into()).collect();
+        let literal = |value| Expr { span: self.body.span, kind: ExprKind::Literal(value) };
+        let function = Callee::Lambda { span: body.span, parameters, body: Box::new(body) };
+        ExprKind::Map { name: "m".into(), function, inputs: inputs.into_iter().map(literal).collect() }
+    }
+
+    fn filter(&self) -> ExprKind {
+        let ExprKind::Map { name, function, mut inputs } = self.map() else { unreachable!() };
+        ExprKind::Filter { name, function, input: Box::new(inputs.remove(0)) }
+    }
+
+    fn evaluate(&self, kind: ExprKind, columns_from: usize) -> Result<Value, String> {
+        let context = Context { functions: std::slice::from_ref(&self.function), variables: self, world: &Nothing };
+        let expr = Expr { span: self.body.span, kind };
+        Evaluator { context, columns_from }.eval(&expr, &Env::GLOBAL).map_err(|stop| match stop {
+            Stop::Fault(fault) => format!("{fault:#?}"),
+            other => format!("{other:?}"),
+        })
+    }
+
+    /// Whether column programs and the evaluator of single values agree.
+    fn agrees(&self, kind: &ExprKind) -> Result<(), String> {
+        let (expected, found) = (self.evaluate(kind.clone(), usize::MAX), self.evaluate(kind.clone(), 1));
+        match (&expected, &found) {
+            (Ok(expected), Ok(found)) if expected.same(found) => Ok(()),
+            (Err(expected), Err(found)) if expected == found => Ok(()),
+            _ => Err(format!("expected {}\nfound {}", shown(&expected), shown(&found))),
+        }
+    }
+
+    fn has_program(&self) -> bool {
+        let ExprKind::Map { function, inputs, .. } = self.map() else { unreachable!() };
+        let context = Context { functions: std::slice::from_ref(&self.function), variables: self, world: &Nothing };
+        let evaluator = Evaluator { context, columns_from: 1 };
+        let rows: Vec<super::Rows> = inputs
+            .iter()
+            .map(|input| match &input.kind {
+                ExprKind::Literal(Value::Series(series)) => super::Rows::Series(series.clone()),
+                ExprKind::Literal(Value::Table(table)) => super::Rows::Table(table.clone()),
+                _ => unreachable!(),
+            })
+            .collect();
+        evaluator.map_columns(&"m".into(), &function, &rows, self.body.span, &Env::GLOBAL).is_some()
+    }
+}
+
+fn shown(result: &Result<Value, String>) -> String {
+    match result {
+        Ok(value) => format!("{value:?}").chars().take(4000).collect(),
+        Err(fault) => fault.clone(),
+    }
+}
+
+impl Variables for Case {
+    fn get(&self, id: VarId) -> Lookup {
+        self.captured[id.index()].clone()
+    }
+}
+
+struct Nothing;
+
+impl World for Nothing {
+    fn load(&self, _: LoadKind, path: &str) -> Result<Value, Fault> {
+        Err(Fault::new("E0000", path))
+    }
+}
+
+fn cases() -> u32 {
+    std::env::var("SCL_TEST_COLUMN_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(400)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: cases(), max_shrink_iters: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn maps_are_what_the_evaluator_gives(stream in prop::collection::vec(any::<u32>(), 1..300)) {
+        let case = Case::new(stream);
+        let agrees = case.agrees(&case.map());
+        prop_assert!(agrees.is_ok(), "{}\n{:#?}", agrees.unwrap_err(), case);
+    }
+
+    #[test]
+    fn filters_are_what_the_evaluator_gives(stream in prop::collection::vec(any::<u32>(), 1..300)) {
+        let mut case = Case::new(stream);
+        case.columns.truncate(1);
+        case.body.visit_mut(&mut |expr| if let ExprKind::Local { index, .. } = &mut expr.kind { *index = 0 });
+        let agrees = case.agrees(&case.filter());
+        prop_assert!(agrees.is_ok(), "{}\n{:#?}", agrees.unwrap_err(), case);
+    }
+}
+
+/// What is generated must not be beyond column programs most of the time.
+#[test]
+fn most_cases_have_a_program() {
+    let stream =
+        |seed: u32| (0..200_u32).map(|at| (seed.wrapping_mul(2_654_435_761) ^ at).wrapping_mul(0x9E37_79B1).rotate_left(at % 31)).collect();
+    let programs = (0..300).filter(|seed| Case::new(stream(*seed)).has_program()).count();
+    assert!(programs > 120, "{programs} of 300");
+}
