@@ -41,6 +41,7 @@ pub(crate) mod files;
 mod holder;
 mod key;
 mod manifest;
+mod mapped;
 pub mod points;
 mod submission;
 pub mod texts;

@@ -17,7 +17,8 @@ use crate::eval::Input;
 use crate::model::Task;
 use crate::resources::Request;
 use crate::source::SourceMap;
-use crate::value::{Value, codec};
+use crate::value::Value;
+use crate::value::codec::{self, Encoded};
 
 /// The version of the layout and of every JSON file in it but the description.
 pub(super) const FORMAT: u32 = 1;
@@ -226,14 +227,14 @@ impl Attempt {
 
     /// Writes a result; it counts once the manifest names it.
     pub fn write_result(&self, value: &Value, keeping: Keeping) -> Result<ResultFile, FileError> {
-        let bytes = codec::encode(value);
-        let file = if codec::is_arrow(&bytes) { "result.arrow" } else { "result.json" };
-        let path = self.path.join(file);
+        let encoded = Encoded::of(value);
+        let file = format!("result.{}", encoded.suffix());
+        let path = self.path.join(&file);
         match keeping {
-            Keeping::Durable => files::fill_synced(&path, &bytes)?,
-            Keeping::Cheap => files::fill(&path, &bytes)?,
+            Keeping::Durable => files::fill_synced(&path, &encoded)?,
+            Keeping::Cheap => files::fill(&path, &encoded)?,
         }
-        Ok(ResultFile { file: file.to_owned(), sha256: Digest::of(&bytes), size: bytes.len() as u64 })
+        Ok(ResultFile { file, sha256: Digest(encoded.sha256()), size: encoded.size() as u64 })
     }
 
     /// Ends the attempt. The caller sees to it that this happens once.
@@ -300,6 +301,6 @@ fn read_value(directory: &Path, file: &str, sha256: Digest) -> Result<Value, Fil
     if file.contains('/') || file == ".." {
         return Err(FileError::damaged(&path, "it is outside of its directory"));
     }
-    let bytes = files::read_checked(&path, sha256)?;
-    codec::decode(&bytes).map_err(|fault| FileError::Value { path, fault })
+    let bytes = files::hold_checked(&path, sha256)?;
+    codec::decode_verified(bytes).map_err(|fault| FileError::Value { path, fault })
 }

@@ -8,14 +8,15 @@ use std::sync::Arc;
 
 use super::attempt::{self, Attempt, Description, FORMAT, INDEX, INPUTS, InputFile};
 use super::digest::Digest;
-use super::files::{self, FileError};
+use super::files::{self, FileError, Filling};
 use super::holder::{Holder, Life};
 use super::key::InputDigest;
 use super::written::{self, Written};
 use super::{Manifest, Outcome};
 use crate::eval::Input;
 use crate::model::Task;
-use crate::value::{Value, codec};
+use crate::value::Value;
+use crate::value::codec::Encoded;
 
 /// The directory of one task.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,12 +53,12 @@ impl Job {
         let directory = job.path.join(INPUTS);
         if job.path.is_dir() {
             if !is_intact(&directory, inputs.len()) {
-                write_inputs(&directory, &task.inputs, inputs, &Written::default(), files::write)?;
+                write_inputs(&directory, &task.inputs, inputs, &Written::default(), Place::InUse)?;
             }
             return Ok(job);
         }
         let prepared = files::beside(&job.path);
-        let files = write_inputs(&prepared.join(INPUTS), &task.inputs, inputs, written, files::fill);
+        let files = write_inputs(&prepared.join(INPUTS), &task.inputs, inputs, written, Place::Prepared);
         let made = files.and_then(|files| Ok((files::put_dir(&prepared, &job.path)?, files)));
         if !matches!(made, Ok((true, _))) {
             // Someone else was faster, or it failed and that fault is reported; what remains does no harm.
@@ -226,30 +227,43 @@ fn quote_word(word: &[u8]) -> Vec<u8> {
     quoted
 }
 
-/// How a file is written.
-type Write = fn(&Path, &[u8]) -> Result<(), FileError>;
+/// Whether a directory is still to get the name under which others look into it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Prepared,
+    InUse,
+}
+
+impl Place {
+    fn write(self, path: &Path, content: &(impl Filling + ?Sized)) -> Result<(), FileError> {
+        match self {
+            Place::Prepared => files::fill(path, content),
+            Place::InUse => files::write(path, content),
+        }
+    }
+}
 
 fn write_inputs(
     directory: &Path,
     names: &[Arc<str>],
     inputs: &[(Input, InputDigest)],
     written: &Written,
-    write: Write,
+    place: Place,
 ) -> Result<Vec<InputFile>, FileError> {
     files::make_dir(directory)?;
     let names = names.iter().map(|name| &**name).chain(std::iter::repeat(""));
     let named = names.zip(inputs).enumerate();
     let list =
-        named.map(|(index, (name, input))| write_input(directory, index, name, input, written, write)).collect::<Result<Vec<_>, _>>()?;
+        named.map(|(index, (name, input))| write_input(directory, index, name, input, written, place)).collect::<Result<Vec<_>, _>>()?;
     let index = directory.join(INDEX);
-    write(&index, &files::to_json(&index, FORMAT, &list)?)?;
+    place.write(&index, &files::to_json(&index, FORMAT, &list)?)?;
     Ok(list)
 }
 
 /// Whether all inputs are there as they were written.
 fn is_intact(directory: &Path, count: usize) -> bool {
     let intact = |input: &InputFile| match input {
-        InputFile::Value { file, sha256 } => files::read_checked(&directory.join(file), *sha256).is_ok(),
+        InputFile::Value { file, sha256 } => files::hold_checked(&directory.join(file), *sha256).is_ok(),
         InputFile::Failed => true,
     };
     attempt::read_index(directory).is_ok_and(|index| index.len() == count && index.iter().all(intact))
@@ -261,7 +275,7 @@ fn write_input(
     name: &str,
     (input, digest): &(Input, InputDigest),
     written: &Written,
-    write: Write,
+    place: Place,
 ) -> Result<InputFile, FileError> {
     let Input::Value(value) = input else { return Ok(InputFile::Failed) };
     let file_name = |extension: &str| format!("{index:03}-{}.{extension}", file_name(name));
@@ -271,12 +285,12 @@ fn write_input(
             return Ok(InputFile::Value { file, sha256: known.sha256 });
         }
     }
-    let bytes = codec::encode(value);
-    let (file, sha256) = (file_name(codec::suffix(&bytes)), Digest::of(&bytes));
+    let encoded = Encoded::of(value);
+    let (file, sha256) = (file_name(encoded.suffix()), Digest(encoded.sha256()));
     let path = directory.join(&file);
     // a file is only linked to where there is none
     if !written.link_result(sha256, &path) {
-        write(&path, &bytes)?;
+        place.write(&path, &encoded)?;
     }
     Ok(InputFile::Value { file, sha256 })
 }

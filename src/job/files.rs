@@ -7,19 +7,22 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use memmap2::Mmap;
 use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::Timestamp;
 use super::digest::Digest;
+use super::mapped;
 use super::points::point;
 use crate::diagnostic::Fault;
+use crate::value::codec::Encoded;
 
 /// What can be wrong with a file or directory of the store.
 #[derive(Debug, thiserror::Error)]
@@ -149,6 +152,51 @@ pub fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, FileError> {
     }
 }
 
+/// From this size on a file is mapped.
+const LARGE: u64 = 64 << 10;
+
+/// The bytes of a file, in memory or mapped.
+#[derive(Debug)]
+pub enum Held {
+    /// In memory.
+    Bytes(Vec<u8>),
+    /// Mapped.
+    Mapped(Mmap),
+}
+
+impl AsRef<[u8]> for Held {
+    fn as_ref(&self) -> &[u8] {
+        match self {
+            Held::Bytes(bytes) => bytes,
+            Held::Mapped(map) => map,
+        }
+    }
+}
+
+fn hold(path: &Path) -> io::Result<Held> {
+    if fs::metadata(path)?.len() < LARGE { fs::read(path).map(Held::Bytes) } else { mapped::map(path).map(Held::Mapped) }
+}
+
+/// What a file is filled with.
+pub trait Filling {
+    /// Writes all of it.
+    fn write_to(&self, out: &mut dyn Write) -> io::Result<()>;
+}
+
+impl<T: AsRef<[u8]> + ?Sized> Filling for T {
+    fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(self.as_ref())
+    }
+}
+
+impl Filling for Encoded {
+    fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut buffered = BufWriter::new(out);
+        Encoded::write_to(self, &mut buffered)?;
+        buffered.flush()
+    }
+}
+
 /// When a file was written, if there is one.
 pub fn written(path: &Path) -> Result<Option<Timestamp>, FileError> {
     match fs::metadata(path).and_then(|file| file.modified()) {
@@ -160,29 +208,37 @@ pub fn written(path: &Path) -> Result<Option<Timestamp>, FileError> {
 
 /// The bytes of a file, if they are those that were written.
 pub fn read_checked(path: &Path, expected: Digest) -> Result<Vec<u8>, FileError> {
-    let bytes = read(path)?;
-    let found = Digest::of(&bytes);
+    check(path, read(path)?, expected)
+}
+
+/// The same of a file of a value, which is mapped when it is large.
+pub fn hold_checked(path: &Path, expected: Digest) -> Result<Held, FileError> {
+    check(path, hold(path).map_err(FileError::io("read", path))?, expected)
+}
+
+fn check<B: AsRef<[u8]>>(path: &Path, bytes: B, expected: Digest) -> Result<B, FileError> {
+    let found = Digest::of(bytes.as_ref());
     if found == expected { Ok(bytes) } else { Err(FileError::Checksum { path: path.to_owned(), found, expected }) }
 }
 
 /// Puts a file in place, all of it or nothing. After a crash of the machine it may be damaged, which its readers find out.
-pub fn write(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+pub fn write(path: &Path, bytes: &(impl Filling + ?Sized)) -> Result<(), FileError> {
     replace(path, bytes, false).map_err(FileError::io("write", path))
 }
 
 /// Writes a file that nobody reads before a later one is in place; what was there is lost.
-pub fn fill(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+pub fn fill(path: &Path, bytes: &(impl Filling + ?Sized)) -> Result<(), FileError> {
     write_plainly(path, bytes, false).map_err(FileError::io("write", path))
 }
 
 /// The same with its bytes on the disk before it returns; its name is there once a later file of the same directory was written
 /// durably.
-pub fn fill_synced(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+pub fn fill_synced(path: &Path, bytes: &(impl Filling + ?Sized)) -> Result<(), FileError> {
     write_plainly(path, bytes, true).map_err(FileError::io("write", path))
 }
 
 /// Puts a file in place, all of it or nothing, and on the disk before it returns, with all that stands beside it.
-pub fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
+pub fn write_durably(path: &Path, bytes: &(impl Filling + ?Sized)) -> Result<(), FileError> {
     replace(path, bytes, true).and_then(|()| sync_parent(path)).map_err(FileError::io("write", path))
 }
 
@@ -373,7 +429,7 @@ fn depth(json: &[u8]) -> usize {
     deepest
 }
 
-fn replace(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
+fn replace(path: &Path, bytes: &(impl Filling + ?Sized), sync: bool) -> io::Result<()> {
     let temporary = beside(path);
     let written = write_new(&temporary, bytes, sync).and_then(|()| {
         point();
@@ -388,7 +444,7 @@ fn replace(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
     Ok(())
 }
 
-fn write_plainly(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
+fn write_plainly(path: &Path, bytes: &(impl Filling + ?Sized), sync: bool) -> io::Result<()> {
     let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
     point();
     put(file, bytes, sync)?;
@@ -396,14 +452,14 @@ fn write_plainly(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
     Ok(())
 }
 
-fn write_new(path: &Path, bytes: &[u8], sync: bool) -> io::Result<()> {
+fn write_new(path: &Path, bytes: &(impl Filling + ?Sized), sync: bool) -> io::Result<()> {
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     point();
     put(file, bytes, sync)
 }
 
-fn put(mut file: File, bytes: &[u8], sync: bool) -> io::Result<()> {
-    file.write_all(bytes)?;
+fn put(mut file: File, bytes: &(impl Filling + ?Sized), sync: bool) -> io::Result<()> {
+    bytes.write_to(&mut file)?;
     if sync { file.sync_all() } else { Ok(()) }
 }
 

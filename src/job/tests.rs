@@ -7,7 +7,8 @@ use crate::eval::Input;
 use crate::model::{Callee, Expr, ExprKind, Function, NativeName, Task, VarId};
 use crate::resources::Request;
 use crate::source::{FileId, SourceMap, Span};
-use crate::value::Value;
+use crate::units::Unit;
+use crate::value::{Column, Series, Value};
 
 fn expr(start: usize, kind: ExprKind) -> Expr {
     Expr { span: Span::new(FileId(0), start, start + 1), kind }
@@ -73,6 +74,29 @@ fn a_key_is_what_is_computed() {
         *name = "q".into();
     }
     assert_ne!(first, of(&renamed, &one), "the name of a series is part of it");
+}
+
+#[test]
+fn a_large_result_is_mapped_and_damage_is_seen() {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let (_, attempt) = begin(directory.path(), &[]);
+    let series = |len: usize| Value::from(Series::new("s", Column::from(vec![1.5; len]), Unit::NONE));
+    let result = attempt.write_result(&series(100_000), Keeping::Cheap).expect("writable");
+    let path = attempt.path().join(&result.file);
+    assert_eq!(fs::metadata(&path).expect("there").len(), result.size);
+    assert!(matches!(files::hold_checked(&path, result.sha256), Ok(files::Held::Mapped(_))));
+    let read = attempt.result(&result).expect("as it was written");
+    let bytes = fs::read(&path).expect("readable");
+    fs::remove_file(&path).expect("removable");
+    assert!(read.same(&series(100_000)), "a name that is gone does no harm");
+    let mut altered = bytes.clone();
+    altered[400_000] ^= 1;
+    for damaged in [&altered, &bytes[..400_000], &bytes[..100], &[]] {
+        fs::write(&path, damaged).expect("writable");
+        assert!(matches!(attempt.result(&result), Err(FileError::Checksum { .. })));
+    }
+    fs::remove_file(&path).expect("removable");
+    assert!(matches!(attempt.result(&result), Err(FileError::Io { action: "read", .. })));
 }
 
 #[test]

@@ -23,6 +23,7 @@ const ROOMS: &[(&str, &[&str])] = &[
             "arrow_ipc",
             "arrow_schema",
             "arrow_select",
+            "bytes",
             "indexmap",
             "libc",
             "num_complex",
@@ -40,7 +41,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("check", &["indexmap", "num_complex"]),
     ("graph", &["petgraph", "serde_json"]),
     ("eval", &["arrow_array", "rayon"]),
-    ("job", &["nix", "serde", "serde_json", "sha2", "thiserror"]),
+    // results are mapped
+    ("job", &["memmap2", "nix", "serde", "serde_json", "sha2", "thiserror"]),
     ("site", &["process_control", "toml"]),
     ("batch", &["libc", "nix", "signal_hook", "thiserror"]),
     // the index is an SQLite file

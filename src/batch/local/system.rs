@@ -1,4 +1,5 @@
-//! Calls of the system that neither the standard library nor nix makes: a place with `unsafe`, as `value::memory` is one.
+//! Calls of the system that neither the standard library nor nix makes: a place with `unsafe`, as `value::memory` and
+//! `job::mapped` are.
 
 #![allow(unsafe_code)]
 

@@ -1,6 +1,7 @@
 //! Series and tables as Arrow IPC files.
 
 use std::collections::HashMap;
+use std::io::{self, Write};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,8 +12,9 @@ use arrow_ipc::reader::{FileDecoder, read_footer_length};
 use arrow_ipc::writer::FileWriter;
 use arrow_ipc::{Block, Footer, root_as_footer};
 use arrow_schema::{ArrowError, Field, Schema};
+use sha2::{Digest, Sha256};
 
-use super::{VERSION, check, checksum, unit_text};
+use super::{VERSION, check, checksum, hex, unit_text};
 use crate::diagnostic::Fault;
 use crate::units::Unit;
 use crate::value::{Column, Series, Table, Value, fault};
@@ -27,8 +29,79 @@ const CHECKSUM: &str = "scl.sha256";
 /// The length of the trailer: the footer's length and the magic.
 const TRAILER: usize = 10;
 
-/// The bytes of a series or table of Arrow columns; `None` for any other value.
-pub fn encode(value: &Value) -> Option<Vec<u8>> {
+/// A file of columns, which are written from where they are.
+#[derive(Debug)]
+pub struct File {
+    batch: RecordBatch,
+    /// What follows the columns.
+    tail: Vec<u8>,
+    /// The number of bytes before that.
+    body: usize,
+}
+
+impl File {
+    /// A file, and the SHA-256 of its bytes. They are hashed once; the two digests differ only in what follows the columns.
+    fn new(batch: RecordBatch) -> Result<(File, [u8; 32]), ArrowError> {
+        let mut writer = FileWriter::try_new(Scan::default(), &batch.schema())?;
+        writer.write_metadata(CHECKSUM, "0".repeat(64));
+        writer.write(&batch)?;
+        writer.get_mut().is_body_over = true;
+        let Scan { mut hasher, body, mut tail, .. } = writer.into_inner()?;
+        let place = checksum_place(&tail).ok_or_else(|| ArrowError::IpcError("no checksum".to_owned()))?;
+        let checksum = hex(hasher.clone().chain_update(&tail));
+        tail[place].copy_from_slice(checksum.as_bytes());
+        hasher.update(&tail);
+        Ok((File { batch, tail, body }, hasher.finalize().into()))
+    }
+
+    /// The number of bytes.
+    pub fn size(&self) -> usize {
+        self.body + self.tail.len()
+    }
+
+    /// Writes the bytes.
+    pub fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
+        let mut writer = FileWriter::try_new(&mut *out, &self.batch.schema()).map_err(into_io)?;
+        writer.write(&self.batch).map_err(into_io)?;
+        drop(writer);
+        out.write_all(&self.tail)
+    }
+}
+
+/// Hashes what is written, and keeps what follows the columns.
+#[derive(Default)]
+struct Scan {
+    hasher: Sha256,
+    body: usize,
+    is_body_over: bool,
+    tail: Vec<u8>,
+}
+
+impl Write for Scan {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.is_body_over {
+            self.tail.extend_from_slice(bytes);
+        } else {
+            self.hasher.update(bytes);
+            self.body += bytes.len();
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn into_io(error: ArrowError) -> io::Error {
+    match error {
+        ArrowError::IoError(_, error) => error,
+        other => io::Error::other(other),
+    }
+}
+
+/// The file of a series or table of Arrow columns, with the SHA-256 of its bytes; `None` for any other value.
+pub fn encode(value: &Value) -> Option<(File, [u8; 32])> {
     let columns = match value {
         Value::Series(series) => std::slice::from_ref(series),
         Value::Table(table) => table.columns(),
@@ -48,7 +121,7 @@ pub fn encode(value: &Value) -> Option<Vec<u8>> {
     let kind = value.type_name().to_lowercase();
     let metadata = HashMap::from([(KIND.to_owned(), kind), (FORMAT.to_owned(), VERSION.to_string())]);
     let schema = Schema::new_with_metadata(fields.collect::<Vec<_>>(), metadata);
-    write(schema, arrays).ok()
+    File::new(RecordBatch::try_new(Arc::new(schema), arrays).ok()?).ok()
 }
 
 /// The series or table of these bytes; columns keep the buffer.
@@ -56,6 +129,11 @@ pub fn decode(bytes: &Buffer) -> Result<Value, Fault> {
     let place = checksum_place(bytes).ok_or_else(|| fault::damaged("no footer with a checksum"))?;
     let found = std::str::from_utf8(&bytes[place.clone()]).unwrap_or("");
     check(found, &checksum_without(bytes, place))?;
+    decode_verified(bytes)
+}
+
+/// The same of bytes that are known to be right.
+pub fn decode_verified(bytes: &Buffer) -> Result<Value, Fault> {
     let batch = read(bytes).map_err(fault::damaged)?;
     let schema = batch.schema();
     let text = |key: &str| schema.metadata().get(key).map(String::as_str);
@@ -88,19 +166,6 @@ fn series(field: &Field, array: &ArrayRef) -> Result<Series, Fault> {
     let unit = Unit::parse(unit).map_err(fault::damaged)?;
     let data = Column::from_arrow(array).ok_or_else(|| fault::damaged("a column of an unknown type"))?;
     Ok(Series::new(field.name().as_str(), data, unit))
-}
-
-fn write(schema: Schema, arrays: Vec<ArrayRef>) -> Result<Vec<u8>, ArrowError> {
-    let batch = RecordBatch::try_new(Arc::new(schema), arrays)?;
-    let mut writer = FileWriter::try_new(Vec::new(), &batch.schema())?;
-    writer.write_metadata(CHECKSUM, "0".repeat(64));
-    writer.write(&batch)?;
-    writer.finish()?;
-    let mut bytes = writer.into_inner()?;
-    let place = checksum_place(&bytes).ok_or_else(|| ArrowError::IpcError("no checksum".to_owned()))?;
-    let sum = checksum_without(&bytes, place.clone());
-    bytes[place].copy_from_slice(sum.as_bytes());
-    Ok(bytes)
 }
 
 fn read(bytes: &Buffer) -> Result<RecordBatch, ArrowError> {

@@ -1,13 +1,16 @@
 //! The content of a value as one stream of bytes, whatever lies behind it in memory.
 //!
 //! Every item begins with a tag and, where its length varies, with the length, so that no two values have one stream. Arrow's
-//! offsets, slices and the bytes under nulls do not enter it; all NaNs are one.
+//! offsets, slices and the bytes under nulls do not enter it; all NaNs are one. Where the stream is what lies in memory anyway, as of
+//! numbers of which none is missing, that goes to the hasher at once.
 
+use arrow_array::Array as _;
+use arrow_buffer::{ArrowNativeType, ToByteSlice};
 use sha2::{Digest, Sha256};
 
 use super::unit_text;
 use crate::units::Unit;
-use crate::value::{Array, Column, Number, Quantity, Series, Uncertain, Value, complex_at};
+use crate::value::{Array, Column, Number, NumberKind, Quantity, Range, Series, Uncertain, Value, complex_at, complex_parts};
 
 /// A digest of the content.
 pub fn digest(value: &Value) -> [u8; 32] {
@@ -19,6 +22,9 @@ pub fn digest(value: &Value) -> [u8; 32] {
 
 /// Bytes are handed to the hasher in pieces of about this size, since items are short.
 const CHUNK: usize = 1 << 14;
+
+/// So many elements of a range are hashed at once.
+const RANGE: usize = 1024;
 
 struct Stream {
     hasher: Sha256,
@@ -136,7 +142,33 @@ impl Stream {
         self.tag(6);
         self.text(&series.name);
         self.unit(series.unit);
-        self.column(&series.data);
+        match series.data.range() {
+            Some(range) => self.range(range),
+            None => self.column(&series.data),
+        }
+    }
+
+    /// As the column of the range, which is not built for it.
+    fn range(&mut self, range: &Range) {
+        let parts = (0..range.len()).step_by(RANGE).map(|start| (start, RANGE.min(range.len() - start)));
+        match range.kind() {
+            NumberKind::Int => {
+                self.head(3, true, range.len());
+                let mut ints = [0; RANGE];
+                for (start, len) in parts {
+                    range.fill_ints(start, &mut ints[..len]);
+                    self.plain(&ints[..len]);
+                }
+            }
+            NumberKind::Float | NumberKind::Complex | NumberKind::Uncertain => {
+                self.head(4, true, range.len());
+                let mut floats = [0.0; RANGE];
+                for (start, len) in parts {
+                    range.fill_floats(start, &mut floats[..len]);
+                    self.floats(&floats[..len]);
+                }
+            }
+        }
     }
 
     fn array(&mut self, array: &Array) {
@@ -152,6 +184,18 @@ impl Stream {
             Column::Null(_) => self.items(0, column, |_, _| {}),
             Column::Bool(array) => self.items(1, column, |stream, i| stream.tag(u8::from(array.value(i)))),
             Column::Str(array) => self.items(2, column, |stream, i| stream.text(array.value(i))),
+            Column::Int(array) if array.null_count() == 0 => {
+                self.head(3, true, array.len());
+                self.plain(array.values());
+            }
+            Column::Float(array) if array.null_count() == 0 => {
+                self.head(4, true, array.len());
+                self.floats(array.values());
+            }
+            Column::Complex(array) if array.null_count() == 0 => {
+                self.head(5, true, array.len());
+                self.floats(complex_parts(array).values());
+            }
             Column::Int(array) => self.items(3, column, |stream, i| stream.bytes(&array.value(i).to_le_bytes())),
             Column::Float(array) => self.items(4, column, |stream, i| stream.float(array.value(i))),
             Column::Complex(array) => self.items(5, column, |stream, i| {
@@ -163,11 +207,30 @@ impl Stream {
         }
     }
 
+    fn head(&mut self, tag: u8, complete: bool, len: usize) {
+        self.bytes(&[tag, u8::from(complete)]);
+        self.len(len);
+    }
+
+    fn floats(&mut self, floats: &[f64]) {
+        // looked for in all of them rather than up to the first, which is faster
+        match floats.iter().fold(false, |found, float| found | float.is_nan()) {
+            true => floats.iter().for_each(|float| self.float(*float)),
+            false => self.plain(floats),
+        }
+    }
+
+    /// Numbers as they are in memory, which is the order of bytes of the stream on every machine that this program runs on.
+    fn plain<T: ArrowNativeType>(&mut self, numbers: &[T]) {
+        const { assert!(cfg!(target_endian = "little")) };
+        self.flush();
+        self.hasher.update(numbers.to_byte_slice());
+    }
+
     /// The length of a column, which elements are there, if not all, and those.
     fn items(&mut self, tag: u8, column: &Column, item: impl Fn(&mut Stream, usize)) {
         let complete = column.null_count() == 0;
-        self.bytes(&[tag, u8::from(complete)]);
-        self.len(column.len());
+        self.head(tag, complete, column.len());
         if !complete {
             (0..column.len()).for_each(|i| self.tag(u8::from(column.is_null(i))));
         }

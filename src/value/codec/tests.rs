@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use num_complex::Complex64;
 use proptest::collection::vec;
 use proptest::prelude::*;
+use sha2::{Digest as _, Sha256};
 
-use super::{decode, digest, encode, is_arrow};
+use super::{Encoded, decode, decode_verified, digest, encode, is_arrow};
 use crate::units::Unit;
-use crate::value::{Array, Column, Number, Quantity, Series, Table, Uncertain, Value};
+use crate::value::{Array, Column, Data, Number, Quantity, Range, Series, Table, Uncertain, Value};
 
 fn unit() -> impl Strategy<Value = Unit> {
     prop::sample::select(vec!["", "m", "km/s", "1/s", "m*km", "km*m/s**2", "degC", "s**0.3333333333333333", "delta_degF"])
@@ -129,6 +131,34 @@ fn columns_of_arrow_types_become_arrow_files() {
     assert!(is_arrow(&encode(&series(Column::from(vec![1.0])))));
     assert!(!is_arrow(&encode(&series(Column::Object(Arc::from([Value::from(1)].as_slice()))))));
     assert!(!is_arrow(&encode(&Value::from(1))));
+}
+
+#[test]
+fn an_encoded_value_knows_its_bytes_and_shares_them_when_read() {
+    for value in [Value::from(Series::new("s", Column::from((0..100).collect::<Vec<i64>>()), Unit::NONE)), Value::from(1)] {
+        let (encoded, bytes) = (Encoded::of(&value), encode(&value));
+        assert_eq!((encoded.size(), encoded.sha256()), (bytes.len(), Sha256::digest(&bytes).into()));
+        assert!(decode(&bytes).unwrap().same(&value));
+        assert!(decode_verified(bytes.clone()).unwrap().same(&value));
+        assert!(is_arrow(&bytes) || encoded.suffix() == "json");
+    }
+    // three bytes aside, so that columns are not where numbers may be
+    let bytes = encode(&Series::new("s", Column::from(vec![1.5]), Unit::NONE).into());
+    let aside: Vec<u8> = [&[0; 3], bytes.as_slice()].concat();
+    assert!(decode_verified(Bytes::from(aside).slice(3..)).is_ok());
+}
+
+#[test]
+fn digests_of_missing_and_strange_numbers_are_as_they_were() {
+    let hex = |data: Data| digest(&Series::new("s", data, Unit::NONE).into()).iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+    let found: [String; 5] = [
+        hex(Column::from(vec![1.5, -0.0, f64::INFINITY]).into()),
+        hex(Column::from(vec![1.5, -f64::NAN]).into()),
+        hex(Column::from_iter([Some(1_i64), None]).into()),
+        hex(Column::from_iter([Some(Complex64::new(1.0, 2.0))]).into()),
+        hex(Range::ints(5, -2, 3000).unwrap().into()),
+    ];
+    assert_eq!(found, ["d00e390c", "47545972", "d9adaf03", "5f25e165", "710fed6b"]);
 }
 
 #[test]
