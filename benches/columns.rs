@@ -124,7 +124,9 @@ fn measure(model: &Model, size: usize) {
         ("total", &|| x.iter().fold(0.0, |sum, x| sum + x)),
     ];
     for (name, run) in loops {
-        let seconds = time(size, || drop(black_box(run())));
+        let seconds = time(size, || {
+            black_box(run());
+        });
         println!("loop-{name} {size} {seconds:e}");
     }
 }

@@ -37,6 +37,7 @@ mod output;
 mod pick;
 mod program;
 mod query;
+mod wide;
 
 #[cfg(test)]
 mod tests;

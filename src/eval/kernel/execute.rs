@@ -1,6 +1,6 @@
 //! Execution of a program over one slice.
 
-use super::lane::{Lane, Operand, SLICE, each, fill, select, zip};
+use super::lane::{Lane, Operand, SLICE, each, each_flagged, fill, select, zip, zip_flagged};
 use super::program::{Arg, Arithmetic, Const, Instruction, Kind, Op, Program, Reg};
 use crate::builtin::RealFunction;
 use crate::ops::number::ExactPower;
@@ -9,6 +9,7 @@ use crate::units::{Conversion, Unit};
 use crate::value::{Complex64, Number, Quantity, Value};
 
 use super::input::Input;
+use super::wide;
 
 /// Registers that live in the same place, one after the other.
 #[derive(Debug)]
@@ -83,6 +84,12 @@ impl<'v> Machine<'v> {
     /// Computes all registers for the rows from `start` on; at most [`SLICE`] of them.
     pub fn run(&mut self, start: usize, len: usize) {
         debug_assert!(len <= SLICE);
+        wide::run(self, start, len);
+    }
+
+    /// As [`Machine::run`], with the instructions of the processor that the caller may use.
+    #[inline(always)]
+    pub fn run_here(&mut self, start: usize, len: usize) {
         for index in &self.layout.needed {
             let index = *index as usize;
             let instruction = &self.program.code[index];
@@ -99,6 +106,7 @@ impl<'v> Machine<'v> {
         &self.lanes[self.layout.places[reg.index()] as usize]
     }
 
+    #[inline(always)]
     fn step(&self, instruction: &Instruction, lane: &mut Lane<'v>, start: usize, len: usize) {
         let kind = instruction.kind;
         instruction.op.reads(self.program, &mut |reg| {
@@ -158,8 +166,11 @@ impl<'v> Machine<'v> {
                 let RealFunction::One(apply, checked) = self.program.functions[function as usize] else { return };
                 let a = self.floats(a);
                 let out = lane.data.floats_mut(len);
-                each(out, a, apply);
-                if checked.is_needed() && Operand::Each(&*out).any(|result| !result.is_finite()) {
+                let flagged = each_flagged(out, a, |a| {
+                    let result = apply(a);
+                    (result, !result.is_finite())
+                });
+                if flagged && checked.is_needed() {
                     self.check(lane, len, |row, result| checked.refuses(result, &[a.at(row)]));
                 }
             }
@@ -167,8 +178,11 @@ impl<'v> Machine<'v> {
                 let RealFunction::Two(apply, checked) = self.program.functions[function as usize] else { return };
                 let (a, b) = (self.floats(a), self.floats(b));
                 let out = lane.data.floats_mut(len);
-                zip(out, a, b, apply);
-                if checked.is_needed() && Operand::Each(&*out).any(|result| !result.is_finite()) {
+                let flagged = zip_flagged(out, a, b, |a, b| {
+                    let result = apply(a, b);
+                    (result, !result.is_finite())
+                });
+                if flagged && checked.is_needed() {
                     self.check(lane, len, |row, result| checked.refuses(result, &[a.at(row), b.at(row)]));
                 }
             }
@@ -176,10 +190,12 @@ impl<'v> Machine<'v> {
         }
     }
 
+    #[inline(always)]
     fn bools(&self, reg: Reg) -> Operand<'_, bool> {
         Operand::Each(self.lane(reg).data.bools())
     }
 
+    #[inline(always)]
     fn ints(&self, arg: Arg) -> Operand<'_, i64> {
         match arg {
             Arg::Reg(reg) => Operand::Each(self.lane(reg).data.ints()),
@@ -188,6 +204,7 @@ impl<'v> Machine<'v> {
         }
     }
 
+    #[inline(always)]
     fn floats(&self, arg: Arg) -> Operand<'_, f64> {
         match arg {
             Arg::Reg(reg) => Operand::Each(self.lane(reg).data.floats()),
@@ -242,6 +259,7 @@ impl<'v> Machine<'v> {
         spoilt.add(len, |row| !nulls.has(row) && !results[row].is_finite() && refused(row, results[row]));
     }
 
+    #[inline(always)]
     fn copy(&self, reg: Reg, kind: Kind, lane: &mut Lane<'v>, len: usize) {
         let data = &self.lane(reg).data;
         match kind {
@@ -253,6 +271,7 @@ impl<'v> Machine<'v> {
         }
     }
 
+    #[inline(always)]
     fn widen(&self, reg: Reg, kind: Kind, lane: &mut Lane, len: usize) {
         let from = &self.lane(reg).data;
         match (self.program.code[reg.index()].kind, kind) {
@@ -262,6 +281,7 @@ impl<'v> Machine<'v> {
         }
     }
 
+    #[inline(always)]
     fn convert(&self, reg: Reg, conversion: &Conversion, kind: Kind, lane: &mut Lane, len: usize) {
         let from = &self.lane(reg).data;
         match (self.program.code[reg.index()].kind, kind) {
@@ -290,6 +310,7 @@ impl<'v> Machine<'v> {
         }
     }
 
+    #[inline(always)]
     fn negate(&self, reg: Reg, kind: Kind, lane: &mut Lane, len: usize) {
         let from = &self.lane(reg).data;
         match kind {
@@ -305,6 +326,7 @@ impl<'v> Machine<'v> {
         }
     }
 
+    #[inline(always)]
     fn arithmetic(&self, operation: Arithmetic, a: Arg, b: Arg, kind: Kind, lane: &mut Lane, len: usize) {
         match kind {
             Kind::Int => self.int_arithmetic(operation, a, b, lane, len),
@@ -317,8 +339,7 @@ impl<'v> Machine<'v> {
                     Arithmetic::Subtract => zip(out, a, b, |a, b| a - b),
                     Arithmetic::Multiply => zip(out, a, b, |a, b| a * b),
                     Arithmetic::Divide => {
-                        zip(out, a, b, |a, b| a / b);
-                        if b.any(|b| b == 0.0) {
+                        if zip_flagged(out, a, b, |a, b| (a / b, b == 0.0)) {
                             lane.spoil(len, |row| b.at(row) == 0.0);
                         }
                     }
@@ -327,6 +348,7 @@ impl<'v> Machine<'v> {
         }
     }
 
+    #[inline(always)]
     fn int_arithmetic(&self, operation: Arithmetic, a: Arg, b: Arg, lane: &mut Lane, len: usize) {
         let (a, b) = (self.ints(a), self.ints(b));
         let apply: fn(i64, i64) -> (i64, bool) = match operation {
@@ -336,19 +358,9 @@ impl<'v> Machine<'v> {
         };
         let out = lane.data.ints_mut(len);
         let overflown = match operation {
-            Arithmetic::Add => {
-                zip(out, a, b, i64::wrapping_add);
-                // the sign of the sum is that of no term
-                out.iter().enumerate().fold(0, |any, (row, sum)| any | ((a.at(row) ^ sum) & (b.at(row) ^ sum))) < 0
-            }
-            Arithmetic::Subtract => {
-                zip(out, a, b, i64::wrapping_sub);
-                out.iter().enumerate().fold(0, |any, (row, rest)| any | ((a.at(row) ^ b.at(row)) & (a.at(row) ^ rest))) < 0
-            }
-            Arithmetic::Multiply | Arithmetic::Divide => {
-                zip(out, a, b, i64::wrapping_mul);
-                (0..len).fold(false, |any, row| any | a.at(row).overflowing_mul(b.at(row)).1)
-            }
+            Arithmetic::Add => zip_flagged(out, a, b, i64::overflowing_add),
+            Arithmetic::Subtract => zip_flagged(out, a, b, i64::overflowing_sub),
+            Arithmetic::Multiply | Arithmetic::Divide => zip_flagged(out, a, b, i64::overflowing_mul),
         };
         if overflown {
             lane.spoil(len, |row| apply(a.at(row), b.at(row)).1);
@@ -372,6 +384,7 @@ impl<'v> Machine<'v> {
         }
     }
 
+    #[inline(always)]
     fn power(&self, a: Arg, b: Arg, kind: Kind, lane: &mut Lane, len: usize) {
         // An exponent of one gives the base as it is, and of zero something of its kind.
         let may_keep = matches!(b, Arg::Reg(_)) && (self.program.kind(a) != kind || kind == Kind::Complex);
@@ -389,12 +402,13 @@ impl<'v> Machine<'v> {
                 {
                     let a = self.floats(a);
                     let out = lane.data.floats_mut(len);
-                    match power {
-                        ExactPower::Square => each(out, a, |x| ExactPower::Square.apply(x)),
-                        ExactPower::Reciprocal => each(out, a, |x| ExactPower::Reciprocal.apply(x)),
-                        ExactPower::Root => each(out, a, |x| ExactPower::Root.apply(x)),
-                    }
-                    if Operand::Each(&*out).any(|result| !result.is_finite()) {
+                    let flagged = |result: f64| (result, !result.is_finite());
+                    let flagged = match power {
+                        ExactPower::Square => each_flagged(out, a, |x| flagged(ExactPower::Square.apply(x))),
+                        ExactPower::Reciprocal => each_flagged(out, a, |x| flagged(ExactPower::Reciprocal.apply(x))),
+                        ExactPower::Root => each_flagged(out, a, |x| flagged(ExactPower::Root.apply(x))),
+                    };
+                    if flagged {
                         self.check(lane, len, |row, _| !matches!(number::float_power(a.at(row), exponent.to_f64()), Ok(Number::Float(_))));
                     }
                     return;
@@ -429,6 +443,7 @@ impl<'v> Machine<'v> {
         }
     }
 
+    #[inline(always)]
     fn compare(&self, comparison: Comparison, a: Arg, b: Arg, lane: &mut Lane, len: usize) {
         let out = lane.data.bools_mut(len);
         match (self.program.kind(a), self.program.kind(b)) {
@@ -497,6 +512,7 @@ impl<'v> Machine<'v> {
     }
 
     /// `and`, or `or` when true is decisive.
+    #[inline(always)]
     fn decide(&self, a: Reg, b: Reg, decisive: bool, lane: &mut Lane, len: usize) {
         let (left, right) = (self.lane(a), self.lane(b));
         let (a, b) = (left.data.bools(), right.data.bools());
@@ -523,6 +539,7 @@ impl<'v> Machine<'v> {
         }
     }
 
+    #[inline(always)]
     fn select(&self, condition: Reg, arms: [Reg; 2], kind: Kind, lane: &mut Lane<'v>, len: usize) {
         let choice = self.lane(condition);
         let chosen = choice.data.bools();
@@ -593,6 +610,7 @@ fn int_power(base: i64, exponent: i64) -> Option<i64> {
     }
 }
 
+#[inline(always)]
 fn ordered<T: Copy + PartialOrd>(out: &mut [bool], a: Operand<T>, b: Operand<T>, comparison: Comparison) {
     match comparison {
         Comparison::Equal => zip(out, a, b, |a, b| a == b),

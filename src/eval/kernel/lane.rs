@@ -185,6 +185,7 @@ pub enum Operand<'l, T> {
 
 impl<T: Copy> Operand<'_, T> {
     /// The element of a row.
+    #[inline(always)]
     pub fn at(self, row: usize) -> T {
         match self {
             Operand::Each(elements) => elements[row],
@@ -193,6 +194,7 @@ impl<T: Copy> Operand<'_, T> {
     }
 
     /// Whether a test holds for some element. All are looked at, which is quicker than to stop.
+    #[inline(always)]
     pub fn any(self, test: impl Fn(T) -> bool) -> bool {
         match self {
             Operand::Each(elements) => elements.iter().fold(false, |any, element| any | test(*element)),
@@ -202,6 +204,7 @@ impl<T: Copy> Operand<'_, T> {
 }
 
 /// A function of one operand, row by row.
+#[inline(always)]
 pub fn each<A: Copy, R: Copy>(out: &mut [R], a: Operand<A>, f: impl Fn(A) -> R) {
     match a {
         Operand::Each(a) => out.iter_mut().zip(a).for_each(|(out, a)| *out = f(*a)),
@@ -210,6 +213,7 @@ pub fn each<A: Copy, R: Copy>(out: &mut [R], a: Operand<A>, f: impl Fn(A) -> R) 
 }
 
 /// A function of two operands, row by row.
+#[inline(always)]
 pub fn zip<A: Copy, B: Copy, R: Copy>(out: &mut [R], a: Operand<A>, b: Operand<B>, f: impl Fn(A, B) -> R) {
     match (a, b) {
         (Operand::Each(a), Operand::Each(b)) => out.iter_mut().zip(a).zip(b).for_each(|((out, a), b)| *out = f(*a, *b)),
@@ -219,7 +223,39 @@ pub fn zip<A: Copy, B: Copy, R: Copy>(out: &mut [R], a: Operand<A>, b: Operand<B
     }
 }
 
+/// A function of one operand, row by row, that also says whether a result is to be looked at again; whether one is.
+#[inline(always)]
+pub fn each_flagged<A: Copy, R: Copy>(out: &mut [R], a: Operand<A>, f: impl Fn(A) -> (R, bool)) -> bool {
+    match a {
+        Operand::Each(a) => out.iter_mut().zip(a).fold(false, |any, (out, a)| {
+            let (result, flag) = f(*a);
+            *out = result;
+            any | flag
+        }),
+        Operand::One(a) => {
+            let (result, flag) = f(a);
+            out.fill(result);
+            flag
+        }
+    }
+}
+
+/// As [`each_flagged`], of two operands.
+#[inline(always)]
+pub fn zip_flagged<A: Copy, B: Copy, R: Copy>(out: &mut [R], a: Operand<A>, b: Operand<B>, f: impl Fn(A, B) -> (R, bool)) -> bool {
+    match (a, b) {
+        (Operand::Each(a), Operand::Each(b)) => out.iter_mut().zip(a).zip(b).fold(false, |any, ((out, a), b)| {
+            let (result, flag) = f(*a, *b);
+            *out = result;
+            any | flag
+        }),
+        (a, Operand::One(b)) => each_flagged(out, a, |a| f(a, b)),
+        (Operand::One(a), b) => each_flagged(out, b, |b| f(a, b)),
+    }
+}
+
 /// One of two elements by a condition, row by row.
+#[inline(always)]
 pub fn select<T: Copy>(out: &mut [T], condition: &[bool], then: &[T], otherwise: &[T]) {
     let rows = out.iter_mut().zip(condition).zip(then.iter().zip(otherwise));
     rows.for_each(|((out, condition), (then, otherwise))| *out = if *condition { *then } else { *otherwise });
