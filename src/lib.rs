@@ -24,6 +24,7 @@ pub mod cli;
 pub mod diagnostic;
 pub mod eval;
 pub mod graph;
+pub mod hash;
 pub mod io;
 pub mod job;
 pub mod model;

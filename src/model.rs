@@ -73,7 +73,7 @@ pub struct Variable {
     /// `in K chunks`, for a map, filter or reduce that is the whole expression.
     pub chunks: Option<Spanned<u32>>,
     /// Makes it a batch task.
-    pub request: Option<Spanned<Request>>,
+    pub request: Option<Box<Spanned<Request>>>,
     /// What is known of its value.
     pub ty: Type,
 }
@@ -236,7 +236,7 @@ pub enum ExprKind {
         /// Name of the resulting series.
         name: Arc<str>,
         /// As many parameters as inputs.
-        function: Callee,
+        function: Box<Callee>,
         /// Series or tables.
         inputs: Vec<Expr>,
     },
@@ -245,14 +245,14 @@ pub enum ExprKind {
         /// Name of the resulting series.
         name: Arc<str>,
         /// One parameter.
-        function: Callee,
+        function: Box<Callee>,
         /// A series or a table.
         input: Box<Expr>,
     },
     /// `reduce(f, a)`
     Reduce {
         /// Two parameters.
-        function: Callee,
+        function: Box<Callee>,
         /// A series or a table.
         input: Box<Expr>,
     },
@@ -278,7 +278,7 @@ pub enum ExprKind {
         /// The variable's name, when it is one.
         name: Option<Arc<str>>,
         /// What is known of it without evaluation.
-        ty: Type,
+        ty: Box<Type>,
     },
     /// `Quantity from file 'a.yaml'`
     Source {

@@ -180,8 +180,10 @@ struct Inner {
     state: State,
     diagnostics: Vec<Diagnostic>,
     said: HashSet<String>,
-    /// How many threads wait for tasks.
+    /// How many threads wait for tasks and were not woken.
     idle: usize,
+    /// Whether the leading thread waits for news and was not woken.
+    awaited: bool,
     /// How many outputs were given away.
     printed: usize,
     /// Whether a job may have ended since the last look.
@@ -195,7 +197,8 @@ impl Shared {
         let is_batch = |task| batch && is_job(graph.kind(task), &program.model);
         let mut state = State::new(graph.clone(), &is_batch);
         graph.roots().iter().for_each(|root| state.demand(*root));
-        let inner = Inner { state, diagnostics: Vec::new(), said: HashSet::new(), idle: 0, printed: 0, rung: false, over: false };
+        let inner =
+            Inner { state, diagnostics: Vec::new(), said: HashSet::new(), idle: 0, awaited: false, printed: 0, rung: false, over: false };
         Shared {
             reachable: graph.reachable(),
             graph,
@@ -218,7 +221,6 @@ impl Shared {
             let Some(task) = inner.state.next() else {
                 inner.idle += 1;
                 inner = self.work.wait(inner).unwrap_or_else(PoisonError::into_inner);
-                inner.idle -= 1;
                 continue;
             };
             drop(inner);
@@ -226,7 +228,7 @@ impl Shared {
             inner = self.lock();
             self.apply(&mut inner, task, done);
             // this thread itself takes one of the tasks that are ready
-            self.wake(&inner, 1);
+            self.wake(&mut inner, 1);
         }
     }
 
@@ -261,11 +263,12 @@ impl Shared {
 
     /// Wakes no more threads than there are tasks for, besides those that somebody `takes`, and the leading one if it has something
     /// to do.
-    fn wake(&self, inner: &Inner, takes: usize) {
-        for _ in 0..inner.state.ready().saturating_sub(takes).min(inner.idle) {
-            self.work.notify_one();
-        }
-        if self.has_news(inner) {
+    fn wake(&self, inner: &mut Inner, takes: usize) {
+        let woken = inner.state.ready().saturating_sub(takes).min(inner.idle);
+        inner.idle -= woken;
+        (0..woken).for_each(|_| self.work.notify_one());
+        if inner.awaited && self.has_news(inner) {
+            inner.awaited = false;
             self.news.notify_one();
         }
     }
@@ -301,7 +304,9 @@ impl Shared {
     fn await_news(&self, pause: Duration, jobs_at_once: usize) -> (Vec<TaskId>, bool) {
         let mut inner = self.lock();
         if !inner.rung && !self.has_news(&inner) {
+            inner.awaited = true;
             inner = self.news.wait_timeout(inner, pause).unwrap_or_else(PoisonError::into_inner).0;
+            inner.awaited = false;
         }
         inner.rung = false;
         (inner.state.take_ready_jobs(jobs_at_once), inner.state.is_over())
@@ -327,7 +332,7 @@ impl Shared {
         for (task, done) in settled {
             self.apply(&mut inner, task, done);
         }
-        self.wake(&inner, 0);
+        self.wake(&mut inner, 0);
         self.show(&inner, jobs);
         ended
     }
@@ -351,12 +356,20 @@ impl Shared {
     fn print_settled(&self, line: &mut dyn FnMut(&str)) {
         loop {
             let mut inner = self.lock();
-            let Some(task) = self.next_line(&inner) else { return };
-            inner.printed += 1;
+            let first = inner.printed;
+            while self.next_line(&inner).is_some() {
+                inner.printed += 1;
+            }
+            let settled = &self.graph.outputs()[first..inner.printed];
             drop(inner);
-            // of the outputs only prints have a text
-            if let Some(Some(Value::Str(text))) = self.performer.results.get(task) {
-                line(text);
+            if settled.is_empty() {
+                return;
+            }
+            for task in settled {
+                // of the outputs only prints have a text
+                if let Some(Some(Value::Str(text))) = self.performer.results.get(*task) {
+                    line(text);
+                }
             }
         }
     }

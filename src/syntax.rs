@@ -44,7 +44,7 @@ const SHOWN: usize = 50;
 pub fn parse(file: FileId, text: &str) -> (Ast, Vec<Diagnostic>) {
     let layout = layout::layout(text);
     let reader = Reader::new(file, text, &layout);
-    let mut ast = Ast::default();
+    let mut ast = Ast { statements: Vec::with_capacity(layout.pieces.len()), allowances: Vec::new() };
     let mut faults = Vec::new();
     let mut more = Vec::new();
     for piece in &layout.pieces {

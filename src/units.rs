@@ -11,7 +11,6 @@
 mod conversion;
 mod dimension;
 mod forms;
-mod hash;
 mod intern;
 mod product;
 mod quantities;
@@ -102,7 +101,7 @@ impl Unit {
         let compound = left.next().is_some_and(|exponent| exponent != 1.0) || left.next().is_some();
         let mut product = Product::default();
         for (name, exponent) in written.into_iter().filter(|factor| factor.0 != "dimensionless") {
-            let name = TABLE.resolve(name)?;
+            let name = intern::resolve(name)?;
             if compound && matches!(TABLE.curve(name), Curve::Level { .. }) {
                 return Err(UnitError::Level { name: TABLE.long_name(name) });
             }
@@ -157,6 +156,11 @@ impl Unit {
         intern::entry(self).dimension.clone()
     }
 
+    /// Whether the dimensions of both are the same but for what rounding does to fractional exponents.
+    pub fn has_dimension_of(self, other: Unit) -> bool {
+        self == other || intern::entry(self).dimension.is_near(&intern::entry(other).dimension)
+    }
+
     /// Long names and exponents in the order of writing.
     pub fn factors(self) -> Vec<(Arc<str>, f64)> {
         let entry = intern::entry(self);
@@ -175,26 +179,23 @@ impl Unit {
 
     /// The unit of differences, when this is exactly one affine unit (`degC` gives `delta_degree_Celsius`).
     pub fn affine(self) -> Option<Unit> {
-        let name = intern::entry(self).product.curved().ok()??;
+        let name = intern::entry(self).curved.ok()??;
         Some(intern::intern(Product::of(TABLE.delta(name)?)))
     }
 
     /// The affine unit, when this is exactly its unit of differences (`delta_degC` gives `degree_Celsius`).
     pub fn is_delta(self) -> Option<Unit> {
-        match intern::entry(self).product.factors() {
-            &[(name, 1.0)] => Some(intern::intern(Product::of(TABLE.affine_of_delta(name)?))),
-            _ => None,
-        }
+        Some(intern::intern(Product::of(intern::entry(self).affine_of_delta?)))
     }
 
     /// Whether a factor is affine or a level, so that products need conversion to root units first.
     pub fn has_affine(self) -> bool {
-        intern::entry(self).product.curved() != Ok(None)
+        !self.is_none() && intern::entry(self).curved != Ok(None)
     }
 
     /// Whether this is exactly one level (decibel).
     pub fn is_level(self) -> bool {
-        let name = intern::entry(self).product.curved().ok().flatten();
+        let name = intern::entry(self).curved.ok().flatten();
         name.is_some_and(|name| matches!(TABLE.curve(name), Curve::Level { .. }))
     }
 

@@ -2,11 +2,9 @@
 //!
 //! A walk with a stack of its own, so that a chain of any length is fine. What a function refers to counts for whoever calls it.
 
-use std::collections::HashSet;
-
 use crate::check::{Extent, faults};
 use crate::diagnostic::Diagnostic;
-use crate::model::{Expr, ExprKind, FunctionId, Model, Output, VarId};
+use crate::model::{Callee, Expr, ExprKind, FunctionId, Model, Output, VarId};
 use crate::source::Span;
 
 /// A variable or a function.
@@ -41,7 +39,7 @@ pub fn order(model: &Model) -> (Option<Vec<Node>>, Vec<Diagnostic>) {
 }
 
 /// The variables and functions that are computed, or that what is computed needs, directly or not.
-pub fn needed(model: &Model, extent: Extent) -> HashSet<Node> {
+pub fn needed(model: &Model, extent: Extent) -> Needed {
     let outputs = model.outputs.iter().flat_map(Output::exprs);
     let mut stack: Vec<Node> = outputs.flat_map(references).map(|(node, _)| node).collect();
     let is_computed = |span: Span| match extent {
@@ -51,13 +49,36 @@ pub fn needed(model: &Model, extent: Extent) -> HashSet<Node> {
     };
     let variables = model.variables.iter().enumerate().filter(|(_, variable)| is_computed(variable.span));
     stack.extend(variables.map(|(index, _)| Node::Variable(VarId(index as u32))));
-    let mut needed = HashSet::new();
+    let mut needed = Needed { variables: vec![false; model.variables.len()], functions: vec![false; model.functions.len()] };
     while let Some(node) = stack.pop() {
-        if needed.insert(node) {
+        if !std::mem::replace(needed.at(node), true) {
             stack.extend(references(expr(model, node)).into_iter().map(|(node, _)| node));
         }
     }
     needed
+}
+
+/// A set of variables and functions.
+pub struct Needed {
+    variables: Vec<bool>,
+    functions: Vec<bool>,
+}
+
+impl Needed {
+    /// Whether a node is one of them.
+    pub fn contains(&self, node: Node) -> bool {
+        match node {
+            Node::Variable(id) => self.variables[id.index()],
+            Node::Function(id) => self.functions[id.index()],
+        }
+    }
+
+    fn at(&mut self, node: Node) -> &mut bool {
+        match node {
+            Node::Variable(id) => &mut self.variables[id.index()],
+            Node::Function(id) => &mut self.functions[id.index()],
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -147,12 +168,18 @@ fn expr(model: &Model, node: Node) -> &Expr {
 
 fn references(expr: &Expr) -> Vec<(Node, Span)> {
     let mut found = Vec::new();
+    let mut callees = Vec::new();
     expr.visit(&mut |expr| match &expr.kind {
         ExprKind::Variable(id) => found.push((Node::Variable(*id), expr.span)),
         ExprKind::Call(id, _) => found.push((Node::Function(*id), expr.span)),
+        ExprKind::Map { function, .. } | ExprKind::Filter { function, .. } | ExprKind::Reduce { function, .. } => {
+            if let Callee::Function(id, span) = **function {
+                callees.push((Node::Function(id), span));
+            }
+        }
         _ => {}
     });
-    expr.visit_callees(&mut |id, span| found.push((Node::Function(id), span)));
+    found.append(&mut callees);
     found
 }
 

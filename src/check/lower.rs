@@ -3,7 +3,7 @@
 //! A faulty part becomes the literal `null`, of which no type is known, so that nothing else is said because of it.
 
 use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use crate::check::names::{Meaning, Names};
@@ -24,8 +24,8 @@ mod literals;
 /// Lowers all statements; variables and functions stand at the places that their ids say.
 pub fn lower(ast: &Ast, names: &Names, mode: Mode) -> (Model, Vec<Diagnostic>) {
     let mut lowerer = Lowerer { names, diagnostics: Vec::new(), scopes: Vec::new(), mode, in_condition: false, unknown_names: 0 };
-    let variables = names.variables.iter().filter_map(|position| ast.statements.get(*position));
-    let variables = variables.filter_map(|statement| lowerer.variable(statement)).collect();
+    let mut variables = Vec::with_capacity(names.variables.len());
+    variables.extend(names.variables.iter().filter_map(|position| lowerer.variable(ast.statements.get(*position)?)));
     let functions = names.functions.iter().filter_map(|position| ast.statements.get(*position));
     let functions = functions.filter_map(|statement| lowerer.function(statement)).collect();
     let outputs = ast.statements.iter().filter_map(|statement| lowerer.output(statement)).collect();
@@ -87,10 +87,10 @@ impl<'a> Lowerer<'a> {
         (expr, count.map(|count| Spanned::new(count, chunks.span)))
     }
 
-    fn request(&mut self, binding: &Binding) -> Option<Spanned<crate::resources::Request>> {
-        let resources = binding.resources.as_ref()?;
+    fn request(&mut self, binding: &Binding) -> Option<Box<Spanned<crate::resources::Request>>> {
+        let resources = binding.resources.as_deref()?;
         match crate::resources::request(resources, literals::unit) {
-            Ok(request) => Some(Spanned::new(request, resources.span)),
+            Ok(request) => Some(Box::new(Spanned::new(request, resources.span))),
             Err(faults) => {
                 self.diagnostics.extend(faults);
                 None
@@ -207,7 +207,7 @@ impl<'a> Lowerer<'a> {
                 ast::ExprKind::Reference(name) if print => self.reference(parameter.value.span, name, true),
                 _ => self.expr(&parameter.value),
             };
-            let target = parameter.unit.as_ref().and_then(|unit| self.target(unit));
+            let target = parameter.unit.as_deref().and_then(|unit| self.target(unit));
             lowered.push(Parameter { expr, target });
         }
         lowered
@@ -239,7 +239,7 @@ impl<'a> Lowerer<'a> {
             ast::ExprKind::Reference(name) => self.reference(value.span, name, true),
             _ => self.expr(value),
         };
-        Expr { span, kind: ExprKind::Info { value: Box::new(lowered), name, ty: Type::Any } }
+        Expr { span, kind: ExprKind::Info { value: Box::new(lowered), name, ty: Box::new(Type::Any) } }
     }
 
     fn expr(&mut self, expr: &'a ast::Expr) -> Expr {
@@ -260,7 +260,7 @@ impl<'a> Lowerer<'a> {
         self.diagnostics.extend(lint::surprise(expr));
         let kind = match &expr.kind {
             ast::ExprKind::Number { number, uncertainty, unit } => {
-                return self.number(span, number, uncertainty.as_deref(), unit.as_ref(), ast::Sign::Plus);
+                return self.number(span, number, uncertainty.as_deref(), unit.as_deref(), ast::Sign::Plus);
             }
             ast::ExprKind::String(text) => ExprKind::Literal(Value::Str(text.clone())),
             ast::ExprKind::Bool(value) => ExprKind::Literal(Value::Bool(*value)),
@@ -295,10 +295,10 @@ impl<'a> Lowerer<'a> {
             }
             ast::ExprKind::Group(inner) => return Expr { span, ..self.expr(inner) },
             ast::ExprKind::Tuple(members) => ExprKind::Tuple(self.list(members)),
-            ast::ExprKind::Series { name, elements, unit } => self.series(name, elements, unit.as_ref()),
+            ast::ExprKind::Series { name, elements, unit } => self.series(name, elements, unit.as_deref()),
             ast::ExprKind::Table(columns) => ExprKind::Table(self.list(columns)),
             ast::ExprKind::Dict(members) => self.dict(members),
-            ast::ExprKind::Array { elements, unit } => self.array(span, elements, unit.as_ref()),
+            ast::ExprKind::Array { elements, unit } => self.array(span, elements, unit.as_deref()),
             ast::ExprKind::Iterate { kind, function, inputs, chunks } => {
                 if let Some(chunks) = chunks {
                     self.diagnostics.push(faults::chunks_within_expression(chunks.span, span));
@@ -341,7 +341,7 @@ impl<'a> Lowerer<'a> {
         }
         let kind = match self.names.get(name).map(|definition| (&definition.meaning, definition.span)) {
             Some((Meaning::Variable(id), _)) => ExprKind::Variable(*id),
-            Some((Meaning::Constant(value), _)) => ExprKind::Literal(value.clone()),
+            Some((Meaning::Constant(value), _)) => ExprKind::Literal(Value::clone(value)),
             Some((Meaning::Native(native), _)) if functions_allowed => ExprKind::Literal(Value::Function(native_path(native))),
             Some((Meaning::Native(_) | Meaning::Function(_), defined)) => self.refuse(faults::function_as_value(span, name, defined)),
             Some((Meaning::Varied, defined)) => self.refuse(faults::reference_to_varied(span, name, defined)),
@@ -394,7 +394,7 @@ impl<'a> Lowerer<'a> {
         }
         match self.names.get(name).map(|definition| (&definition.meaning, definition.span)) {
             Some((Meaning::Function(id), _)) => Some(Callable::Function(*id)),
-            Some((Meaning::Native(native), _)) => Some(Callable::Native(native.clone())),
+            Some((Meaning::Native(native), _)) => Some(Callable::Native(NativeName::clone(native))),
             Some((Meaning::Unknown, _)) => None,
             Some((Meaning::Variable(_) | Meaning::Varied, defined)) => {
                 self.diagnostics.push(faults::not_callable(function, "a variable", Some(defined)));
@@ -463,7 +463,7 @@ impl<'a> Lowerer<'a> {
         let function = self.callee(function);
         let mut inputs_lowered = self.list(inputs);
         let named = |default: &str| name.cloned().unwrap_or_else(|| default.into());
-        let Some(function) = function else {
+        let Some(function) = function.map(Box::new) else {
             return Expr { span, kind: UNKNOWN };
         };
         if kind != ast::Iterate::Map && inputs.len() != 1 {
@@ -561,6 +561,9 @@ impl<'a> Lowerer<'a> {
 
     /// An update must refer to what the definition refers to, so that the graph keeps its shape.
     fn compare_updates(&mut self, ast: &'a Ast, model: &Model) {
+        if !ast.statements.iter().any(|statement| matches!(statement.kind, StatementKind::Update(_))) {
+            return;
+        }
         let mut originals = HashMap::new();
         for statement in &ast.statements {
             if let StatementKind::Variable(binding) = &statement.kind {
@@ -583,10 +586,11 @@ impl<'a> Lowerer<'a> {
 
     /// Faults of definitions that lost their name to an earlier one are not said, but their statement is still looked at.
     fn duplicates(&mut self, ast: &'a Ast) {
-        let known: HashSet<usize> = self.names.variables.iter().chain(&self.names.functions).copied().collect();
-        for (position, statement) in ast.statements.iter().enumerate() {
+        let mut known = vec![false; ast.statements.len()];
+        self.names.variables.iter().chain(&self.names.functions).for_each(|position| known[*position] = true);
+        for (statement, known) in ast.statements.iter().zip(known) {
             let is_definition = matches!(statement.kind, StatementKind::Variable(_) | StatementKind::Function { .. });
-            if is_definition && !known.contains(&position) && !self.is_updated(statement) {
+            if is_definition && !known && !self.is_updated(statement) {
                 self.variable(statement);
                 self.function(statement);
             }

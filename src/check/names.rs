@@ -2,11 +2,13 @@
 
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use crate::builtin::{self, Import};
 use crate::check::{Mode, faults};
 use crate::diagnostic::{Diagnostic, nearest};
+use crate::hash::Map;
 use crate::model::{FunctionId, NativeName, VarId};
 use crate::source::Span;
 use crate::syntax::ast::{Ast, Binding, ExprKind, Name, StatementKind};
@@ -20,9 +22,9 @@ pub enum Meaning {
     /// A user's function.
     Function(FunctionId),
     /// An imported function.
-    Native(NativeName),
+    Native(Box<NativeName>),
     /// An imported constant.
-    Constant(Value),
+    Constant(Box<Value>),
     /// A column of a `vary` statement.
     Varied,
     /// An import that failed; said already.
@@ -42,7 +44,7 @@ pub struct Definition {
 #[derive(Debug, Default)]
 pub struct Names {
     /// By name.
-    pub definitions: HashMap<Arc<str>, Definition>,
+    pub definitions: Map<Arc<str>, Definition>,
     /// Positions in [`Ast::statements`] of the definitions of variables, by [`VarId`]; an update takes the definition's place.
     pub variables: Vec<usize>,
     /// Positions of the functions, by [`FunctionId`].
@@ -119,12 +121,16 @@ impl Collector {
 
     /// Adds a name; a second definition is refused and leaves the first.
     fn define(&mut self, name: &Name, meaning: Meaning) -> bool {
-        if let Some(first) = self.names.definitions.get(&name.node) {
-            self.diagnostics.push(faults::repeated_definition(name, first.span));
-            return false;
+        match self.names.definitions.entry(name.node.clone()) {
+            Entry::Vacant(place) => {
+                place.insert(Definition { meaning, span: name.span });
+                true
+            }
+            Entry::Occupied(first) => {
+                self.diagnostics.push(faults::repeated_definition(name, first.get().span));
+                false
+            }
         }
-        self.names.definitions.insert(name.node.clone(), Definition { meaning, span: name.span });
-        true
     }
 
     fn import(&mut self, names: &[Name], module: &[Name]) {
@@ -135,8 +141,10 @@ impl Collector {
         }
         for name in names {
             let meaning = match builtin::import(&path, &name.node) {
-                Some(Import::Function(_)) => Meaning::Native(NativeName { module: path.as_str().into(), name: name.node.clone() }),
-                Some(Import::Constant(value)) => Meaning::Constant(value),
+                Some(Import::Function(_)) => {
+                    Meaning::Native(Box::new(NativeName { module: path.as_str().into(), name: name.node.clone() }))
+                }
+                Some(Import::Constant(value)) => Meaning::Constant(Box::new(value)),
                 None => {
                     if is_known {
                         self.diagnostics.push(faults::unknown_import(name, &path));

@@ -26,7 +26,7 @@ mod origin;
 /// that a fault in a function is said for a call that matters.
 pub fn infer(model: &mut Model, order: &[Node], mode: Mode, extent: Extent) -> Vec<Diagnostic> {
     let needed = cycles::needed(model, extent);
-    let is_needed = |node: &&Node| needed.contains(node);
+    let is_needed = |node: &&Node| needed.contains(**node);
     let mut checker = Checker {
         functions: &model.functions,
         definitions: &model.variables,
@@ -163,7 +163,7 @@ impl Checker<'_> {
 
     fn parameter(&mut self, parameter: &mut Parameter) {
         if let ExprKind::Info { value, ty, .. } = &mut parameter.expr.kind {
-            *ty = self.infer(value, &Scope::GLOBAL);
+            **ty = self.infer(value, &Scope::GLOBAL);
             return;
         }
         let ty = self.infer(&parameter.expr, &Scope::GLOBAL);

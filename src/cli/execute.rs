@@ -121,7 +121,7 @@ impl<'a> Executor<'a> {
             return Err(Refused { verdict: Verdict::Wrong, diagnostics });
         }
         let mut model = Model::clone(&program.model);
-        for request in model.variables.iter_mut().filter_map(|variable| variable.request.as_mut()) {
+        for request in model.variables.iter_mut().filter_map(|variable| variable.request.as_deref_mut()) {
             request.node = system.clamp(&request.node);
         }
         let warning = |(request, fault): (&Spanned<Request>, Fault)| clamped(request, &fault, &system.clamp(&request.node));
@@ -254,7 +254,7 @@ fn requests(program: &Program) -> Vec<&Spanned<Request>> {
     let needed = program.graph.reachable();
     let variables = program.model.variables.iter().enumerate();
     let variables = variables.filter(|(index, _)| needed[program.graph.of_variable(VarId(*index as u32)).index()]);
-    variables.filter_map(|(_, variable)| variable.request.as_ref()).collect()
+    variables.filter_map(|(_, variable)| variable.request.as_deref()).collect()
 }
 
 /// A flag that is set when the user wants the run to end.

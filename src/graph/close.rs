@@ -80,9 +80,11 @@ impl<'m> Closing<'m> {
         expr.visit_mut(&mut |expr| match &mut expr.kind {
             ExprKind::Variable(id) => *id = self.inputs.get(id).copied().unwrap_or(*id),
             ExprKind::Call(id, _) => *id = self.function(*id),
-            ExprKind::Map { function: Callee::Function(id, _), .. }
-            | ExprKind::Filter { function: Callee::Function(id, _), .. }
-            | ExprKind::Reduce { function: Callee::Function(id, _), .. } => *id = self.function(*id),
+            ExprKind::Map { function, .. } | ExprKind::Filter { function, .. } | ExprKind::Reduce { function, .. } => {
+                if let Callee::Function(id, _) = &mut **function {
+                    *id = self.function(*id);
+                }
+            }
             _ => {}
         });
     }

@@ -19,7 +19,8 @@ fn task(start: usize, name: &str, text: &str) -> Task {
     let local = expr(start, ExprKind::Local { depth: 0, index: 0 });
     let lambda = Callee::Lambda { span: Span::new(FileId(0), start, start + 9), parameters: vec!["x".into()], body: Box::new(local) };
     let literal = expr(start, ExprKind::Literal(Value::Str(text.into())));
-    let map = ExprKind::Map { name: "r".into(), function: lambda, inputs: vec![expr(start, ExprKind::Variable(VarId(0))), literal] };
+    let map =
+        ExprKind::Map { name: "r".into(), function: Box::new(lambda), inputs: vec![expr(start, ExprKind::Variable(VarId(0))), literal] };
     let body = expr(start, ExprKind::Native(NativeName { module: "math".into(), name: "exp".into() }, Vec::new()));
     let function = Function { name: name.into(), name_span: Span::new(FileId(1), start, start), parameters: vec![name.into()], body };
     Task { name: name.into(), expr: expr(start, map), functions: vec![function], inputs: vec![name.into()] }

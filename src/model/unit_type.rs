@@ -82,7 +82,7 @@ impl UnitType {
     /// The two units, when it is certain that they have different dimensions, so that no number of one converts to the other.
     pub fn conflict(self, other: UnitType) -> Option<(Unit, Unit)> {
         let (left, right) = (self.known()?, other.known()?);
-        (!left.dimension().is_near(&right.dimension())).then_some((left, right))
+        (!left.has_dimension_of(right)).then_some((left, right))
     }
 }
 

@@ -141,17 +141,6 @@ impl Expr {
         }
     }
 
-    /// All user's functions that are passed by name to map, filter or reduce.
-    pub fn visit_callees(&self, each: &mut dyn FnMut(FunctionId, Span)) {
-        self.visit(&mut |expr| {
-            expr.children(&mut |child| {
-                if let Child::Function(id, span) = child {
-                    each(id, span);
-                }
-            });
-        });
-    }
-
     /// How deep its parts nest.
     pub fn depth(&self) -> u32 {
         let mut deepest = 0;

@@ -182,7 +182,7 @@ mod tests {
     /// `number [unit]` at a place; no unit for an empty one.
     fn measure(start: usize, number: &str, unit: &str) -> Measure {
         let factor = UnitFactor { span: span(start), divide: false, base: UnitBase::Name(unit.into()), exponent: None };
-        let unit = (!unit.is_empty()).then(|| UnitExpr { span: span(start + 1), factors: vec![factor] });
+        let unit = (!unit.is_empty()).then(|| Box::new(UnitExpr { span: span(start + 1), factors: vec![factor] }));
         Measure { span: span(start), number: number.into(), unit }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::{Program, reads};
 use crate::diagnostic::{At, Diagnostic};
@@ -46,7 +46,7 @@ pub struct Results {
     graph: Arc<TaskGraph>,
     slots: Vec<OnceLock<Option<Value>>>,
     /// Of the values that jobs were given, for it takes long to digest a large one for each of many jobs.
-    digests: Vec<OnceLock<InputDigest>>,
+    digests: Mutex<HashMap<VarId, InputDigest>>,
 }
 
 impl Results {
@@ -62,7 +62,8 @@ impl Results {
 
     /// The digest of what a variable is as an input.
     fn digest(&self, id: VarId, input: &Input) -> InputDigest {
-        *self.digests[self.graph.of_variable(id).index()].get_or_init(|| InputDigest::of(input))
+        let mut digests = self.digests.lock().unwrap_or_else(PoisonError::into_inner);
+        *digests.entry(id).or_insert_with(|| InputDigest::of(input))
     }
 }
 
@@ -97,8 +98,7 @@ impl Performer {
         });
         let chunked = chunked.collect();
         let slots = program.graph.tasks().map(|_| OnceLock::new()).collect();
-        let digests = program.graph.tasks().map(|_| OnceLock::new()).collect();
-        Performer { chunked, results: Results { graph: program.graph.clone(), slots, digests }, program }
+        Performer { chunked, results: Results { graph: program.graph.clone(), slots, digests: Mutex::default() }, program }
     }
 
     /// Whether the user wants evaluation to end.

@@ -11,7 +11,7 @@ pub struct State {
     graph: Arc<TaskGraph>,
     batch: Vec<bool>,
     status: Vec<Status>,
-    waiters: Vec<Vec<TaskId>>,
+    waiters: Waiters,
     ready: VecDeque<TaskId>,
     ready_jobs: Vec<TaskId>,
     /// Tasks that were demanded and are not settled.
@@ -30,13 +30,45 @@ enum Status {
     Settled,
 }
 
+/// Which tasks wait for which, in the order in which they began to. Most tasks have few waiters, so that these are chained in one list
+/// instead of standing in one each.
+#[derive(Debug)]
+struct Waiters {
+    /// For each task the link of its last waiter, from which one comes to the first.
+    last: Vec<u32>,
+    /// A waiter, and the next.
+    links: Vec<(TaskId, u32)>,
+}
+
+/// No link.
+const NONE: u32 = u32::MAX;
+
+impl Waiters {
+    fn add(&mut self, task: TaskId, waiter: TaskId) {
+        let link = self.links.len() as u32;
+        let last = std::mem::replace(&mut self.last[task.index()], link);
+        let first = self.links.get_mut(last as usize).map_or(link, |(_, next)| std::mem::replace(next, link));
+        self.links.push((waiter, first));
+    }
+
+    /// The first link of those who wait for a task, and from now on no longer do.
+    fn take(&mut self, task: TaskId) -> u32 {
+        let last = std::mem::replace(&mut self.last[task.index()], NONE);
+        self.links.get_mut(last as usize).map_or(NONE, |(_, next)| std::mem::replace(next, NONE))
+    }
+
+    fn link(&self, link: u32) -> Option<(TaskId, u32)> {
+        self.links.get(link as usize).copied()
+    }
+}
+
 impl State {
     /// All tasks idle.
     pub fn new(graph: Arc<TaskGraph>, is_batch: &dyn Fn(TaskId) -> bool) -> Self {
         State {
             batch: graph.tasks().map(is_batch).collect(),
             status: vec![Status::Idle; graph.len()],
-            waiters: vec![Vec::new(); graph.len()],
+            waiters: Waiters { last: vec![NONE; graph.len()], links: Vec::new() },
             graph,
             ready: VecDeque::new(),
             ready_jobs: Vec::new(),
@@ -46,22 +78,22 @@ impl State {
 
     /// Asks for a task, and for all that it certainly needs.
     pub fn demand(&mut self, task: TaskId) {
+        let graph = self.graph.clone();
         let mut stack = vec![task];
         while let Some(task) = stack.pop() {
             if self.status[task.index()] != Status::Idle {
                 continue;
             }
             self.open += 1;
-            let certain = self.graph.dependencies(task).filter(|(_, need)| *need == Need::Certain);
-            let missing: Vec<TaskId> = certain.map(|(dependency, _)| dependency).filter(|on| !self.is_settled(*on)).collect();
+            let before = stack.len();
+            let certain = graph.dependencies(task).filter(|(_, need)| *need == Need::Certain);
+            stack.extend(certain.map(|(dependency, _)| dependency).filter(|on| !self.is_settled(*on)));
+            let missing = &stack[before..];
             self.status[task.index()] = Status::Waiting(missing.len() as u32);
-            for dependency in &missing {
-                self.waiters[dependency.index()].push(task);
-            }
+            missing.iter().for_each(|dependency| self.waiters.add(*dependency, task));
             if missing.is_empty() {
                 self.activate(task);
             }
-            stack.extend(missing);
         }
     }
 
@@ -72,7 +104,7 @@ impl State {
             return;
         }
         self.status[task.index()] = Status::Waiting(1);
-        self.waiters[other.index()].push(task);
+        self.waiters.add(other, task);
         self.demand(other);
     }
 
@@ -80,7 +112,9 @@ impl State {
     pub fn settle(&mut self, task: TaskId) {
         self.status[task.index()] = Status::Settled;
         self.open -= 1;
-        for waiter in std::mem::take(&mut self.waiters[task.index()]) {
+        let mut next = self.waiters.take(task);
+        while let Some((waiter, after)) = self.waiters.link(next) {
+            next = after;
             if let Status::Waiting(missing) = &mut self.status[waiter.index()] {
                 *missing -= 1;
                 if *missing == 0 {

@@ -1,6 +1,7 @@
 //! The syntax tree: what was written, not yet what it means.
 //!
-//! Chains of `+ -`, `* /`, `and`, `or` are flat lists, so that their length never becomes depth. What may nest is bounded by the
+//! Chains of `+ -`, `* /`, `and`, `or` are flat lists, so that their length never becomes depth. What is large and rare is boxed: a
+//! node is as large as the largest, and a program has many of them. What may nest is bounded by the
 //! token adapter (`layout`), so that walking and dropping a tree need no more than the stack of the main thread.
 
 use std::sync::Arc;
@@ -96,7 +97,7 @@ pub struct Binding {
     /// The place of `?`.
     pub non_strict: Option<Span>,
     /// `for …` and `on …`.
-    pub resources: Option<Resources>,
+    pub resources: Option<Box<Resources>>,
 }
 
 /// A resource annotation; at least one of both is there.
@@ -129,7 +130,7 @@ pub struct Measure {
     /// The number as written, with its sign.
     pub number: Arc<str>,
     /// The unit in brackets.
-    pub unit: Option<UnitExpr>,
+    pub unit: Option<Box<UnitExpr>>,
 }
 
 /// Something printed or drawn, with the unit that it is converted to.
@@ -138,7 +139,7 @@ pub struct Parameter {
     /// The value.
     pub value: Expr,
     /// The target unit.
-    pub unit: Option<UnitExpr>,
+    pub unit: Option<Box<UnitExpr>>,
 }
 
 /// Where data come from or go to.
@@ -169,7 +170,7 @@ pub struct UnitFactor {
     /// A name, or a number (of which only `1` means something).
     pub base: UnitBase,
     /// As written after `**`, with its sign.
-    pub exponent: Option<Spanned<Arc<str>>>,
+    pub exponent: Option<Box<Spanned<Arc<str>>>>,
 }
 
 /// What a unit factor is made of.
@@ -200,7 +201,7 @@ pub enum ExprKind {
         /// After `+/-` or `±`: a number, or `null` (which the checker refuses).
         uncertainty: Option<Box<Expr>>,
         /// In brackets.
-        unit: Option<UnitExpr>,
+        unit: Option<Box<UnitExpr>>,
     },
     /// Quotes taken off, `\'`, `\"` and `\\` replaced.
     String(Arc<str>),
@@ -222,7 +223,7 @@ pub enum ExprKind {
     /// `x[i]`
     Index(Box<Expr>, Spanned<Arc<str>>),
     /// `x[start:stop:step]`
-    Slice(Box<Expr>, Slice),
+    Slice(Box<Expr>, Box<Slice>),
     /// `x:name`, `x:array`, `x:columns`
     Property(Box<Expr>, Spanned<Property>),
     /// `f(…)`
@@ -270,7 +271,7 @@ pub enum ExprKind {
         /// At least one.
         elements: Vec<Expr>,
         /// Of all elements.
-        unit: Option<UnitExpr>,
+        unit: Option<Box<UnitExpr>>,
     },
     /// `((a: …), (b: …))`, `Table (a, b)`
     Table(Vec<Expr>),
@@ -281,18 +282,18 @@ pub enum ExprKind {
         /// Literals or arrays; the checker refuses anything else.
         elements: Vec<Expr>,
         /// Of all elements.
-        unit: Option<UnitExpr>,
+        unit: Option<Box<UnitExpr>>,
     },
     /// `map(…)`, `filter(…)`, `reduce(…)`
     Iterate {
         /// Which of the three.
         kind: Iterate,
         /// What is applied.
-        function: Callee,
+        function: Box<Callee>,
         /// At least one.
         inputs: Vec<Expr>,
         /// The digits of `in K chunks`.
-        chunks: Option<Spanned<Arc<str>>>,
+        chunks: Option<Box<Spanned<Arc<str>>>>,
     },
     /// `sum(…)`, `any(…)`, `all(…)`
     Aggregate(Aggregate, Vec<Expr>),

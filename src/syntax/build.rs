@@ -75,11 +75,11 @@ impl<'t> Builder<'t> {
     }
 
     pub(super) fn variable(&self, name: Name, value: Expr, non_strict: Option<Span>, resources: Option<Box<Resources>>) -> StatementKind {
-        StatementKind::Variable(Binding { name, value, non_strict, resources: resources.map(|resources| *resources) })
+        StatementKind::Variable(Binding { name, value, non_strict, resources })
     }
 
     pub(super) fn update(&self, name: Name, value: Expr, resources: Option<Box<Resources>>) -> StatementKind {
-        StatementKind::Update(Binding { name, value, non_strict: None, resources: resources.map(|resources| *resources) })
+        StatementKind::Update(Binding { name, value, non_strict: None, resources })
     }
 
     /// `use a.b.c` imports the last part from the others.
@@ -102,13 +102,13 @@ impl<'t> Builder<'t> {
         Some(Box::new(resources))
     }
 
-    pub(super) fn measure(&self, number: Text, unit: Option<UnitExpr>) -> Measure {
+    pub(super) fn measure(&self, number: Text, unit: Option<Box<UnitExpr>>) -> Measure {
         let span = unit.as_ref().map_or(number.span, |unit| number.span.to(unit.span));
         Measure { span, number: number.node, unit }
     }
 
-    pub(super) fn unit(&self, start: u32, first: UnitFactor, rest: Vec<UnitFactor>, end: u32) -> UnitExpr {
-        UnitExpr { span: self.span(start, end), factors: std::iter::once(first).chain(rest).collect() }
+    pub(super) fn unit(&self, start: u32, first: UnitFactor, rest: Vec<UnitFactor>, end: u32) -> Box<UnitExpr> {
+        Box::new(UnitExpr { span: self.span(start, end), factors: std::iter::once(first).chain(rest).collect() })
     }
 
     pub(super) fn divided(&self, factor: UnitFactor) -> UnitFactor {
@@ -158,11 +158,13 @@ impl<'t> Builder<'t> {
         if self.slice(start, end) == "-" { Sign::Minus } else { Sign::Plus }
     }
 
-    pub(super) fn sum(&self, start: u32, first: Expr, rest: Vec<(AddOp, Expr)>, end: u32) -> Expr {
+    pub(super) fn sum(&self, start: u32, first: Expr, mut rest: Vec<(AddOp, Expr)>, end: u32) -> Expr {
+        rest.shrink_to_fit();
         self.expr(start, ExprKind::Sum(Box::new(first), rest), end)
     }
 
-    pub(super) fn product(&self, start: u32, first: Expr, rest: Vec<(MulOp, Expr)>, end: u32) -> Expr {
+    pub(super) fn product(&self, start: u32, first: Expr, mut rest: Vec<(MulOp, Expr)>, end: u32) -> Expr {
+        rest.shrink_to_fit();
         self.expr(start, ExprKind::Product(Box::new(first), rest), end)
     }
 
@@ -176,9 +178,9 @@ impl<'t> Builder<'t> {
         }
     }
 
-    pub(super) fn lambda(&self, start: u32, mut parameters: Vec<Name>, last: Name, body: Expr, end: u32) -> Callee {
+    pub(super) fn lambda(&self, start: u32, mut parameters: Vec<Name>, last: Name, body: Expr, end: u32) -> Box<Callee> {
         parameters.push(last);
-        Callee::Lambda { span: self.span(start, end), parameters, body: Box::new(body) }
+        Box::new(Callee::Lambda { span: self.span(start, end), parameters, body: Box::new(body) })
     }
 }
 

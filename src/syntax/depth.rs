@@ -35,6 +35,12 @@ pub(super) struct Depth {
 }
 
 impl Depth {
+    /// The same as new, with the room that it has.
+    pub(super) fn cleared(mut self) -> Depth {
+        self.around.clear();
+        Depth { around: self.around, ..Depth::default() }
+    }
+
     /// Takes note of a token; says whether the budget still holds.
     pub(super) fn see(&mut self, token: Token, after_operand: bool) -> bool {
         if token.opens() {

@@ -120,7 +120,7 @@ fn of_statement(statement: &Statement) -> Node {
 fn of_binding(head: &str, binding: &Binding) -> Node {
     let mut children = vec![of_name(&binding.name), of_expr(&binding.value)];
     children.extend(binding.non_strict.map(|span| Node::atom("?").at(span)));
-    children.extend(binding.resources.as_ref().map(of_resources));
+    children.extend(binding.resources.as_deref().map(of_resources));
     Node::new(head, children)
 }
 
@@ -184,7 +184,7 @@ fn all(exprs: &[Expr]) -> Vec<Node> {
 
 fn of_kind(kind: &ExprKind) -> Node {
     match kind {
-        ExprKind::Number { number, uncertainty, unit } => of_number(number, uncertainty.as_deref(), unit.as_ref()),
+        ExprKind::Number { number, uncertainty, unit } => of_number(number, uncertainty.as_deref(), unit.as_deref()),
         ExprKind::String(text) => Node::atom(format!("{text:?}")),
         ExprKind::Bool(value) => Node::atom(value.to_string()),
         ExprKind::Null => Node::atom("null"),
@@ -214,12 +214,14 @@ fn of_kind(kind: &ExprKind) -> Node {
         ExprKind::If { condition, then, otherwise } => Node::new("if", vec![of_expr(condition), of_expr(then), of_expr(otherwise)]),
         ExprKind::Group(inner) => Node::new("group", vec![of_expr(inner)]),
         ExprKind::Tuple(items) => Node::new("tuple", all(items)),
-        ExprKind::Series { name, elements, unit } => Node::new("series", joined([vec![quoted(name)], all(elements), units(unit.as_ref())])),
+        ExprKind::Series { name, elements, unit } => {
+            Node::new("series", joined([vec![quoted(name)], all(elements), units(unit.as_deref())]))
+        }
         ExprKind::Table(columns) => Node::new("table", all(columns)),
         ExprKind::Dict(entries) => {
             Node::new("dict", entries.iter().map(|(key, value)| Node::new("entry", vec![quoted(key), of_expr(value)])).collect())
         }
-        ExprKind::Array { elements, unit } => Node::new("array", joined([all(elements), units(unit.as_ref())])),
+        ExprKind::Array { elements, unit } => Node::new("array", joined([all(elements), units(unit.as_deref())])),
         ExprKind::Iterate { kind, function, inputs, chunks } => {
             let chunks = chunks.iter().map(|count| Node::new("chunks", vec![Node::atom(count.node.as_ref()).at(count.span)])).collect();
             Node::new(of_iterate(*kind), joined([vec![of_callee(function)], all(inputs), chunks]))

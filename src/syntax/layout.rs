@@ -100,6 +100,14 @@ impl Default for Current {
 }
 
 impl Current {
+    /// Begins another statement, at a token.
+    fn begin(&mut self, start: usize) {
+        self.frames.truncate(1);
+        self.set_selecting(false);
+        let (frames, depth) = (std::mem::take(&mut self.frames), std::mem::take(&mut self.depth));
+        *self = Current { start, frames, closed: Bracket::Top, depth: depth.cleared(), too_deep: None, import_joined: false };
+    }
+
     fn frame(&self) -> Frame {
         self.frames.last().copied().unwrap_or(Frame { bracket: Bracket::Top, selecting: false })
     }
@@ -151,7 +159,7 @@ impl Adapter<'_> {
         if self.current.start < end {
             self.done.pieces.push(Piece { tokens: self.current.start..end, too_deep: self.current.too_deep });
         }
-        self.current = Current { start: end, ..Current::default() };
+        self.current.begin(end);
     }
 
     /// The token before, within the statement.

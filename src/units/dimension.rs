@@ -40,7 +40,7 @@ impl Dimension {
 
     /// Whether the two are the same but for what rounding does to fractional exponents.
     pub fn is_near(&self, other: &Dimension) -> bool {
-        self.divide(other).0.iter().all(|&(_, exponent)| exponent.abs() < 1e-9)
+        self.0 == other.0 || self.divide(other).0.iter().all(|&(_, exponent)| exponent.abs() < 1e-9)
     }
 
     /// How much larger the exponents of `other` are, when that is the same for all of them.

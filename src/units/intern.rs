@@ -10,10 +10,10 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 
 use super::conversion::{self, Conversion};
 use super::dimension::Dimension;
-use super::hash::Map;
 use super::product::{Product, Root};
-use super::table::Name;
+use super::table::{Name, TABLE};
 use super::{Unit, UnitError, text};
+use crate::hash::Map;
 
 static INTERNER: LazyLock<RwLock<Interner>> = LazyLock::new(|| RwLock::new(Interner::new()));
 
@@ -27,6 +27,10 @@ pub(super) struct Entry {
     pub(super) product: Product,
     pub(super) root: Root,
     pub(super) dimension: Dimension,
+    /// As [`Product::curved`].
+    pub(super) curved: Result<Option<Name>, ()>,
+    /// When it is exactly the difference of an affine unit, that unit.
+    pub(super) affine_of_delta: Option<Name>,
     /// As it prints.
     pub(super) text: Box<str>,
 }
@@ -45,6 +49,7 @@ struct Interner {
 struct Memory {
     /// The entries of the interner, as far as this thread knows them.
     entries: Vec<&'static Entry>,
+    names: Map<Box<str>, Name>,
     products: Map<(u32, u32), Unit>,
     quotients: Map<(u32, u32), Unit>,
     powers: Map<(u32, u64), Unit>,
@@ -61,6 +66,16 @@ pub(super) fn entry(unit: Unit) -> &'static Entry {
         }
         memory.entries[place]
     })
+}
+
+/// The memorised unit of a name as written.
+pub(super) fn resolve(name: &str) -> Result<Name, UnitError> {
+    if let Some(known) = MEMORY.with_borrow(|memory| memory.names.get(name).copied()) {
+        return Ok(known);
+    }
+    let found = TABLE.resolve(name)?;
+    MEMORY.with_borrow_mut(|memory| memory.names.insert(name.into(), found));
+    Ok(found)
 }
 
 /// The unit of a product.
@@ -129,7 +144,12 @@ impl Entry {
     fn new(product: Product) -> Entry {
         let root = product.root();
         let dimension = root.dimension();
+        let affine_of_delta = match product.factors() {
+            &[(name, 1.0)] => TABLE.affine_of_delta(name),
+            _ => None,
+        };
+        let curved = product.curved();
         let text = product.printed(text::short).into();
-        Entry { product, root, dimension, text }
+        Entry { product, root, dimension, curved, affine_of_delta, text }
     }
 }

@@ -7,9 +7,9 @@ use std::str::Split;
 use std::sync::{LazyLock, OnceLock};
 
 use super::UnitError;
-use super::hash::Map;
 use super::scale::Scale;
 use crate::diagnostic::nearest;
+use crate::hash::Map;
 
 static TEXT: &str = include_str!("../../stdlib/units.txt");
 

@@ -9,6 +9,7 @@ use libtest_mimic::{Failed, Trial};
 /// not among them is named nowhere in the room outside of its tests. `serde`, `thiserror` are only attributes of types and stand
 /// wherever there are types that are written to files or that are errors.
 const ROOMS: &[(&str, &[&str])] = &[
+    ("hash", &[]),
     ("source", &["serde"]),
     ("diagnostic", &["serde"]),
     // the generated parser

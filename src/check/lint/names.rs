@@ -1,17 +1,23 @@
 //! Imports that nothing uses, and parameters that hide a name of the program.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::warnings;
 use crate::check::names::{Meaning, Names};
 use crate::diagnostic::Diagnostic;
+use crate::hash::Set;
 use crate::source::Span;
 use crate::syntax::ast::{Ast, Callee, Expr, ExprKind, Name, StatementKind};
 
 /// Warns of both, which one walk finds.
 pub fn imports_and_parameters(ast: &Ast, names: &Names) -> Vec<Diagnostic> {
-    let mut walk = Walk { names, scopes: Vec::new(), used: HashSet::new(), hidden: BTreeMap::new(), warnings: Vec::new() };
+    let imports = ast.statements.iter().filter_map(|statement| match &statement.kind {
+        StatementKind::Import { names, .. } => Some(names),
+        _ => None,
+    });
+    let unused = imports.clone().flatten().map(|name| name.node.as_ref()).collect();
+    let mut walk = Walk { names, scopes: Vec::new(), unused, hidden: BTreeMap::new(), warnings: Vec::new() };
     for statement in &ast.statements {
         match &statement.kind {
             StatementKind::Function { parameters, body, .. } => walk.scoped(parameters, body),
@@ -19,11 +25,7 @@ pub fn imports_and_parameters(ast: &Ast, names: &Names) -> Vec<Diagnostic> {
         }
         walk.finish_statement();
     }
-    let imports = ast.statements.iter().filter_map(|statement| match &statement.kind {
-        StatementKind::Import { names, .. } => Some(names),
-        _ => None,
-    });
-    let unused = imports.flatten().filter(|name| !walk.used.contains(name.node.as_ref()));
+    let unused = imports.flatten().filter(|name| walk.unused.contains(name.node.as_ref()));
     walk.warnings.extend(unused.map(warnings::unused_import));
     walk.warnings
 }
@@ -32,8 +34,8 @@ struct Walk<'a> {
     names: &'a Names,
     /// Parameters, the innermost last.
     scopes: Vec<&'a [Name]>,
-    /// Names of the program, as against parameters.
-    used: HashSet<&'a str>,
+    /// Imports that were not met so far.
+    unused: Set<&'a str>,
     /// Of the statement: the first parameter of each name that hides another, and what that is.
     hidden: BTreeMap<&'a str, (Span, &'static str, Span)>,
     warnings: Vec<Diagnostic>,
@@ -45,7 +47,7 @@ impl<'a> Walk<'a> {
             ExprKind::Reference(name) => self.reference(name),
             ExprKind::Call { function, .. } => self.reference(&function.node),
             ExprKind::Iterate { function, inputs, .. } => {
-                match function {
+                match &**function {
                     Callee::Lambda { parameters, body, .. } => self.scoped(parameters, body),
                     Callee::Name(name) => self.reference(&name.node),
                 }
@@ -69,7 +71,7 @@ impl<'a> Walk<'a> {
 
     fn reference(&mut self, name: &'a Arc<str>) {
         if self.parameter(name).is_none() {
-            self.used.insert(name);
+            self.unused.remove(name.as_ref());
         }
     }
 

@@ -42,7 +42,7 @@ impl<'a> Lowerer<'a> {
     /// A sign belongs to a number that follows it: `-2` is a literal, which matters for `-2**2`.
     pub(super) fn sign(&mut self, span: Span, sign: Sign, operand: &'a ast::Expr) -> Expr {
         if let ast::ExprKind::Number { number, uncertainty, unit } = &operand.kind {
-            return self.number(span, number, uncertainty.as_deref(), unit.as_ref(), sign);
+            return self.number(span, number, uncertainty.as_deref(), unit.as_deref(), sign);
         }
         let operand = Box::new(self.expr(operand));
         let kind = match sign {

@@ -47,6 +47,7 @@ impl Checker<'_> {
             return;
         }
         if let (Some(left), Some(right)) = (total.ty.unit().exact(), ty.unit().exact())
+            && (left != right || left.has_affine())
             && let Err(fault) = ops::quantity::sum_units(left, right, op == SumOp::Subtract)
         {
             self.say_of_dimensions(fault.at(total.first.span.to(term.span)));

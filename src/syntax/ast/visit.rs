@@ -48,7 +48,7 @@ impl Expr {
             | ExprKind::Aggregate(_, exprs) => exprs.iter().for_each(each),
             ExprKind::Dict(members) => members.iter().for_each(|(_, member)| each(member)),
             ExprKind::Iterate { function, inputs, .. } => {
-                if let Callee::Lambda { body, .. } = function {
+                if let Callee::Lambda { body, .. } = &**function {
                     each(body);
                 }
                 inputs.iter().for_each(each);

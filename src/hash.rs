@@ -1,14 +1,17 @@
-//! A fast hash for small keys that nobody can choose with ill intent: places, exponents, names of the table.
+//! A fast hash for small keys: places, exponents, names. Whoever chooses them with ill intent slows down only their own program.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// A map with the fast hash.
-pub(super) type Map<K, V> = HashMap<K, V, BuildHasherDefault<Fast>>;
+pub type Map<K, V> = HashMap<K, V, BuildHasherDefault<Fast>>;
+
+/// A set with the fast hash.
+pub type Set<K> = HashSet<K, BuildHasherDefault<Fast>>;
 
 /// Multiplies and rotates, a word at a time.
 #[derive(Default)]
-pub(super) struct Fast(u64);
+pub struct Fast(u64);
 
 impl Fast {
     fn add(&mut self, word: u64) {
@@ -18,8 +21,10 @@ impl Fast {
 
 impl Hasher for Fast {
     fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            self.add(chunk.iter().rev().fold(0, |word, &byte| (word << 8) | u64::from(byte)));
+        let (words, rest) = bytes.as_chunks::<8>();
+        words.iter().for_each(|word| self.add(u64::from_le_bytes(*word)));
+        if !rest.is_empty() {
+            self.add(rest.iter().rev().fold(0, |word, &byte| (word << 8) | u64::from(byte)));
         }
     }
 
