@@ -1,7 +1,7 @@
 //! Times what column programs and sums take within a process, beside plain loops over the same numbers.
 //!
 //! `columns.py` runs it and compares with numpy and Polars: it prints a line `NAME SIZE SECONDS` for each measurement, the shortest of
-//! several runs. Arguments: the number of threads, then sizes.
+//! several runs. Arguments: the number of threads, then sizes; names, when not all programs are wanted.
 
 use std::hint::black_box;
 use std::num::NonZeroUsize;
@@ -112,6 +112,9 @@ fn measure(model: &Model, size: usize) {
         given.values[index] = Some(given.value(index));
     }
     for name in ["square", "law", "positive", "total", "both", "query"] {
+        if !is_wanted(name) {
+            continue;
+        }
         let index = given.index(name);
         let seconds = time(size, || drop(black_box(given.value(index))));
         println!("scl-{name} {size} {seconds:e}");
@@ -123,12 +126,19 @@ fn measure(model: &Model, size: usize) {
         ("positive", &|| first(x.iter().copied().filter(|x| *x > 0.0).collect())),
         ("total", &|| x.iter().fold(0.0, |sum, x| sum + x)),
     ];
-    for (name, run) in loops {
+    for (name, run) in loops.into_iter().filter(|(name, _)| is_wanted(name)) {
         let seconds = time(size, || {
             black_box(run());
         });
         println!("loop-{name} {size} {seconds:e}");
     }
+}
+
+/// Whether a program was named, or none was.
+fn is_wanted(name: &str) -> bool {
+    let named = |argument: &String| argument.parse::<usize>().is_err() && !argument.starts_with('-');
+    let mut names = std::env::args().skip(1).filter(named).peekable();
+    names.peek().is_none() || names.any(|wanted| wanted == name)
 }
 
 fn first(numbers: Vec<f64>) -> f64 {

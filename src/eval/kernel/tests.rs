@@ -360,7 +360,7 @@ impl Case {
         let parameters = inputs.iter().map(|_| "p".into()).collect();
         let literal = |value| Expr { span: self.body.span, kind: ExprKind::Literal(value) };
         let function = Callee::Lambda { span: body.span, parameters, body: Box::new(body) };
-        ExprKind::Map { name: "m".into(), function, inputs: inputs.into_iter().map(literal).collect() }
+        ExprKind::Map { name: "m".into(), function: Box::new(function), inputs: inputs.into_iter().map(literal).collect() }
     }
 
     fn filter(&self) -> ExprKind {
