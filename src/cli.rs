@@ -14,7 +14,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::check::{self, Extent, Mode};
 use crate::diagnostic::{Diagnostic, Severity, has_errors};
-use crate::eval::STACK_SIZE;
+use crate::eval::{self, STACK_SIZE};
 use crate::graph::{self, TaskGraph};
 use crate::model::Model;
 use crate::report::{self, Style};
@@ -57,6 +57,9 @@ enum Command {
     Check {
         #[command(flatten)]
         input: Input,
+        /// Also say which map, filter and reduce are computed row by row, and why
+        #[arg(long)]
+        columns: bool,
     },
     /// Print the task graph of a program
     Graph {
@@ -213,7 +216,7 @@ pub fn main() -> ExitCode {
 fn dispatch(arguments: Arguments) -> ExitCode {
     match arguments.command {
         Command::Run(arguments) => run::run(&arguments),
-        Command::Check { input } => check(&input),
+        Command::Check { input, columns } => check(&input, columns),
         Command::Graph { input, output, all } => draw(&input, output, all),
         Command::Repl(arguments) => repl::run(&arguments),
         Command::Status(arguments) => status::run(&arguments),
@@ -273,8 +276,11 @@ fn extent(all: bool) -> Extent {
 }
 
 /// What the checker found is the result of this command, so JSON goes to stdout.
-fn check(input: &Input) -> ExitCode {
-    let checked = Checked::load(input, Extent::Outputs);
+fn check(input: &Input, columns: bool) -> ExitCode {
+    let mut checked = Checked::load(input, Extent::Outputs);
+    if columns {
+        checked.diagnostics.extend(eval::obstacles(&checked.model));
+    }
     if input.reporting.format == Format::Json {
         let written = print(&format!("{}\n", report::json(&checked.diagnostics, &checked.sources)));
         return ExitCode::from(written.map_or_else(|error| unwritable(&error), |()| checked.status()));

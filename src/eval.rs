@@ -15,6 +15,7 @@ use crate::source::Span;
 use crate::value::Value;
 
 pub use functions::limit_threads;
+pub use kernel::obstacles;
 
 mod collections;
 mod functions;

@@ -33,6 +33,7 @@ mod input;
 mod lane;
 mod members;
 mod numbers;
+mod obstacle;
 mod output;
 mod pick;
 mod program;
@@ -42,6 +43,7 @@ mod wide;
 #[cfg(test)]
 mod tests;
 
+pub use obstacle::obstacles;
 pub use pick::filter;
 
 /// From so many elements on slices are shared among threads.

@@ -438,7 +438,7 @@ fn logic(value: &Value) -> Result<Option<bool>, Fault> {
 }
 
 /// Which parameters of the scope `level` lambdas further out an expression reads.
-fn uses(expr: &Expr, level: u32, used: &mut [bool]) {
+pub fn uses(expr: &Expr, level: u32, used: &mut [bool]) {
     if let ExprKind::Local { depth, index } = expr.kind
         && depth == level
         && let Some(used) = used.get_mut(index as usize)

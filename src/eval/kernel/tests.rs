@@ -493,3 +493,37 @@ fn most_cases_have_a_program() {
     let programs = (0..300).filter(|seed| Case::new(stream(*seed)).has_program()).count();
     assert!(programs > 120, "{programs} of 300");
 }
+
+/// What `scl check --columns` says of a program, by line.
+#[test]
+fn obstacles_are_found_in_functions_and_lambdas() {
+    let text = "\
+use len from builtins
+x = (x: 1, 2, 3)
+pair(a) = len((a, a))
+plain(a) = a*sum(x) + if(a in (1, 2), 1, sum(map((b: b + 1), x)))
+f = map((a: plain(a)), x)
+g = map((a: pair(a)), x)
+h = filter((a: a > sum(range(0, a, 1))), x)
+i = reduce((a, b: a + b*(1.0 +/- 0.1)), x)
+j = map((a: a*(x[0] + 1)), x)
+k = map((a: a in (1, a)), x)
+l = map((a: sum(map((b: a*b), x))), x)
+";
+    let (ast, faults) = crate::syntax::parse(FileId(0), text);
+    assert!(faults.is_empty(), "{faults:?}");
+    let (model, _) = crate::check::check(&ast, crate::check::Mode::Workflow, crate::check::Extent::All);
+    let line = |at: u32| text[..at as usize].matches('\n').count() + 1;
+    let found: Vec<(usize, String)> = super::obstacles(&model)
+        .into_iter()
+        .map(|warning| (line(warning.span().start), warning.labels[1].message.replace(" has no form for whole columns", "")))
+        .collect();
+    let expected = [
+        (6, "a tuple"),
+        (7, "a range that is made for each row"),
+        (8, "an uncertain number"),
+        (10, "a member of a list that differs from row to row"),
+        (11, "a map, filter or reduce within a function"),
+    ];
+    assert_eq!(found, expected.map(|(line, name)| (line, name.to_owned())));
+}
