@@ -47,7 +47,7 @@ pub use obstacle::obstacles;
 pub use pick::filter;
 
 /// From so many elements on slices are shared among threads.
-const PARALLEL_FROM: usize = 16 * SLICE;
+const PARALLEL_FROM: usize = 32_768;
 
 impl Evaluator<'_> {
     /// `map` as a column program; `None` where that cannot be.

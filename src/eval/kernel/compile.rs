@@ -364,7 +364,7 @@ impl<'a> Compiler<'a> {
                 let mut others = Vec::new();
                 let rest = record.fields.iter().filter(|(name, _)| name != key);
                 rest.for_each(|(_, cell)| registers(cell, &mut |reg| others.push(reg)));
-                others.retain(|reg| !matches!(self.program.code[reg.index()].op, Op::Input(_)));
+                others.retain(|reg| self.program.code[reg.index()].fallible);
                 self.program.after(cell.clone(), &others)
             }
             Cell::Same(value) => ops::key(&value, key).map_or(Cell::Spoilt, Cell::Same),

@@ -164,7 +164,7 @@ impl<'p> Fold<'p> {
     /// A sum or product of floats, which is most of what is folded; the number of rows that are done.
     fn tight(&self, machine: &Machine, state: &mut [Cellular], from: usize, end: usize) -> Option<usize> {
         let [only] = self.dependent.as_slice() else { return None };
-        let (Instruction { op: Op::Arithmetic(operation, a, b), kind: Kind::Float }, Cellular::Float(mut total)) =
+        let (Instruction { op: Op::Arithmetic(operation, a, b), kind: Kind::Float, .. }, Cellular::Float(mut total)) =
             (&self.program.code[only.index()], state[self.total.index()])
         else {
             return None;

@@ -4,7 +4,7 @@ use super::program::{Const, Kind};
 use crate::value::Complex64;
 
 /// Elements of a slice at a time: registers of this length fit into the nearest cache.
-pub const SLICE: usize = 1024;
+pub const SLICE: usize = 2048;
 
 /// The elements of one slice, with what is missing or spoilt among them.
 #[derive(Debug, Default)]

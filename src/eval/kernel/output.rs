@@ -272,8 +272,16 @@ impl Part<'_> {
 
 /// Eight truth values to a byte, the first in the lowest bit.
 fn pack(bools: &[bool], bytes: &mut [u8]) {
-    for (eight, byte) in bools.chunks(8).zip(bytes) {
-        *byte = eight.iter().enumerate().fold(0, |byte, (bit, bool)| byte | u8::from(*bool) << bit);
+    // The product gathers the lowest bits of eight bytes in the highest one.
+    const GATHER: u64 = 0x0102_0408_1020_4080;
+    let (eights, rest) = bools.as_chunks::<8>();
+    for (eight, byte) in eights.iter().zip(bytes.iter_mut()) {
+        *byte = (u64::from_le_bytes(eight.map(u8::from)).wrapping_mul(GATHER) >> 56) as u8;
+    }
+    if !rest.is_empty()
+        && let Some(last) = bytes.get_mut(eights.len())
+    {
+        *last = rest.iter().enumerate().fold(0, |byte, (bit, bool)| byte | u8::from(*bool) << bit);
     }
 }
 

@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use arrow_array::{Float64Array, Int64Array};
 use rayon::prelude::*;
 
 use super::{PARALLEL_FROM, POOL};
 use crate::diagnostic::Fault;
 use crate::ops;
-use crate::value::memory::Raw;
+use crate::value::memory::{Raw, Slot};
 use crate::value::{Column, Data, Mask, NumberKind, Series, Table, Value};
 
 /// So many elements are looked at by one thread at a time.
 const PART: usize = 4096;
+
+/// So few of 64 are looked up one by one.
+const FEW: usize = 24;
 
 /// The elements or rows where a mask without nulls is true.
 pub fn filter(value: &Value, mask: &Mask) -> Result<Value, Fault> {
@@ -31,50 +33,47 @@ fn picked(series: &Series, mask: &Mask) -> Result<Series, Fault> {
     if data.null_count() > 0 || data.len() < PARALLEL_FROM {
         return Ok(series.with_data(data.filter(mask)?));
     }
-    let range = data.range();
-    let column = match (data.kind(), range) {
-        (Some(NumberKind::Float), Some(range)) => floats(mask, |start, part| range.fill_floats(start, part)),
-        (Some(NumberKind::Int), Some(range)) => ints(mask, |start, part| range.fill_ints(start, part)),
-        _ => match &**data {
-            Column::Float(array) => floats(mask, |start, part| part.copy_from_slice(&array.values()[start..start + part.len()])),
-            Column::Int(array) => ints(mask, |start, part| part.copy_from_slice(&array.values()[start..start + part.len()])),
+    let column = match (data.range(), data.kind()) {
+        (Some(range), Some(NumberKind::Int)) => numbers(mask, &Source::Made(&|start, part| range.fill_ints(start, part))).map(Column::from),
+        (Some(range), _) => numbers(mask, &Source::Made(&|start, part| range.fill_floats(start, part))).map(Column::from),
+        (None, _) => match &**data {
+            Column::Float(array) => numbers(mask, &Source::There(array.values())).map(Column::from),
+            Column::Int(array) => numbers(mask, &Source::There(array.values())).map(Column::from),
             other => Some(other.filter(mask)?),
         },
     };
     Ok(series.with_data(column.map_or_else(|| data.filter(mask), Ok)?))
 }
 
-fn floats(mask: &Mask, read: impl Fn(usize, &mut [f64]) + Sync) -> Option<Column> {
-    numbers(mask, read).map(|numbers| Column::Float(Float64Array::from(numbers)))
+/// Numbers that are chosen from.
+enum Source<'s, T> {
+    There(&'s [T]),
+    /// Those from a place on are written where they are wanted.
+    Made(&'s (dyn Fn(usize, &mut [T]) + Sync)),
 }
 
-fn ints(mask: &Mask, read: impl Fn(usize, &mut [i64]) + Sync) -> Option<Column> {
-    numbers(mask, read).map(|numbers| Column::Int(Int64Array::from(numbers)))
-}
-
-/// What `read` gives for the places where a mask is true.
-fn numbers<T: Copy + Default + Send + Sync>(mask: &Mask, read: impl Fn(usize, &mut [T]) + Sync) -> Option<Vec<T>> {
+/// The numbers for which a mask is true.
+fn numbers<T: Copy + Default + Send + Sync>(mask: &Mask, source: &Source<T>) -> Option<Vec<T>> {
     let starts = || (0..mask.len()).step_by(PART);
     let part = |start: usize| mask.values().slice(start, PART.min(mask.len() - start));
     let counts: Vec<usize> = starts().map(|start| part(start).count_set_bits()).collect();
     let mut raw = Raw::with_len(counts.iter().sum());
     let slots = raw.slots_of(counts);
-    let fill = |(start, slot): (usize, crate::value::memory::Slot<T>)| {
+    let fill = |(start, slot): (usize, Slot<T>)| {
         let chosen = part(start);
-        let mut from = [T::default(); PART];
-        let mut to = [T::default(); PART + 1];
-        let from = &mut from[..chosen.len()];
-        read(start, from);
-        // A number is written wherever the next one goes and stays when it is chosen: no branch depends on the data.
-        let mut count = 0;
-        let mut bits = chosen.bit_chunks().iter_padded();
-        for eight in from.chunks(64) {
-            let mut word = bits.next().unwrap_or(0);
-            for number in eight {
-                to[count] = *number;
-                count += (word & 1) as usize;
-                word >>= 1;
+        let mut made = [T::default(); PART];
+        let from = match source {
+            Source::There(numbers) => &numbers[start..start + chosen.len()],
+            Source::Made(make) => {
+                make(start, &mut made[..chosen.len()]);
+                &made[..chosen.len()]
             }
+        };
+        let mut to = [T::default(); PART + 1];
+        let mut count = 0;
+        let words = chosen.bit_chunks();
+        for (numbers, word) in from.chunks(64).zip(words.iter_padded()) {
+            count += pick(numbers, word, &mut to[count..]);
         }
         slot.copy(&to[..count]);
     };
@@ -84,4 +83,26 @@ fn numbers<T: Copy + Default + Send + Sync>(mask: &Mask, read: impl Fn(usize, &m
         None => work.into_iter().for_each(fill),
     }
     raw.finish()
+}
+
+/// The numbers whose bits are set go to the beginning of `to`, which has room for one more; gives how many they are.
+fn pick<T: Copy>(numbers: &[T], mut bits: u64, to: &mut [T]) -> usize {
+    let chosen = bits.count_ones() as usize;
+    if chosen == numbers.len() {
+        to[..chosen].copy_from_slice(numbers);
+    } else if chosen < FEW {
+        for to in &mut to[..chosen] {
+            *to = numbers[bits.trailing_zeros() as usize];
+            bits &= bits - 1;
+        }
+    } else {
+        // A number is written wherever the next one goes and stays when it is chosen: no branch depends on the data.
+        let mut count = 0;
+        for number in numbers {
+            to[count] = *number;
+            count += (bits & 1) as usize;
+            bits >>= 1;
+        }
+    }
+    chosen
 }

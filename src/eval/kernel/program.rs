@@ -5,10 +5,10 @@
 //! refuse, or would answer with another kind of number, spoils its row, and whoever uses a spoilt element spoils its own, unless it
 //! chooses another one; so a spoilt result means exactly that the row must be left to the evaluator.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::builtin::{Native, RealFunction};
+use crate::hash::Map;
 use crate::ops::Comparison;
 use crate::units::{Conversion, Unit};
 use crate::value::{Complex64, Number};
@@ -207,6 +207,8 @@ pub struct Instruction {
     pub op: Op,
     /// What kind of elements that gives.
     pub kind: Kind,
+    /// Whether an element may be spoilt.
+    pub fallible: bool,
 }
 
 /// Instructions in an order in which they can be executed, with what they refer to.
@@ -224,7 +226,7 @@ pub struct Program {
     pub functions: Vec<RealFunction>,
     /// Calls of other functions.
     pub calls: Vec<Call>,
-    known: HashMap<(Op, Kind), Reg>,
+    known: Map<(Op, Kind), Reg>,
 }
 
 impl Program {
@@ -234,7 +236,9 @@ impl Program {
             return *reg;
         }
         let reg = Reg(self.code.len() as u32);
-        self.code.push(Instruction { op: op.clone(), kind });
+        let mut fallible = op.may_spoil(kind);
+        op.reads(self, &mut |read| fallible |= self.code[read.index()].fallible);
+        self.code.push(Instruction { op: op.clone(), kind, fallible });
         self.known.insert((op, kind), reg);
         reg
     }
@@ -277,6 +281,28 @@ impl Program {
 }
 
 impl Op {
+    /// Whether it spoils elements of its own accord.
+    fn may_spoil(&self, kind: Kind) -> bool {
+        match self {
+            Op::Input(_)
+            | Op::Fill(_)
+            | Op::Missing
+            | Op::Widen(_)
+            | Op::Compare(..)
+            | Op::In(..)
+            | Op::Not(_)
+            | Op::And(..)
+            | Op::Or(..)
+            | Op::Select(..)
+            | Op::Part(..)
+            | Op::After(..)
+            | Op::Known(..) => false,
+            Op::Negate(_) | Op::Convert(..) => kind == Kind::Int,
+            Op::Arithmetic(operation, ..) => kind == Kind::Int || *operation == Arithmetic::Divide,
+            Op::Spoilt | Op::Power(..) | Op::Present(_) | Op::Real(..) | Op::Real2(..) | Op::Call(_) => true,
+        }
+    }
+
     /// The registers that it reads.
     pub fn reads(&self, program: &Program, each: &mut dyn FnMut(Reg)) {
         let mut arg = |arg: Arg| {

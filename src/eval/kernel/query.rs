@@ -86,8 +86,10 @@ impl Query<'_, '_> {
         let mut total = self.condition(parts.next()?)?;
         for part in parts {
             let part = self.condition(part)?;
-            let both = self.program().emit(op(total, part), Kind::Bool);
-            total = self.program().emit(Op::After(both, part), Kind::Bool);
+            total = self.program().emit(op(total, part), Kind::Bool);
+            if self.program().code[part.index()].fallible {
+                total = self.program().emit(Op::After(total, part), Kind::Bool);
+            }
         }
         Some(total)
     }
@@ -98,6 +100,9 @@ impl Query<'_, '_> {
             Cell::Same(Value::Bool(truth)) => Some(self.program().emit(Op::Fill(Const::Bool(truth)), Kind::Bool)),
             Cell::Scalar(scalar) if scalar.kind == Kind::Bool => {
                 let reg = self.program().reg(scalar.arg);
+                if !scalar.nullable {
+                    return Some(reg);
+                }
                 Some(self.program().emit(Op::Known(reg, otherwise), Kind::Bool))
             }
             Cell::Same(_) | Cell::Scalar(_) | Cell::Spoilt | Cell::Record(_) | Cell::Either(..) => None,
