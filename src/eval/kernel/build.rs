@@ -101,7 +101,7 @@ impl Program {
             let cell = self.either(condition, then.clone(), otherwise.clone());
             (name.clone(), cell)
         });
-        Some(Cell::Record(Rc::new(Record { fields: fields.collect() })))
+        Some(Cell::Record(Rc::new(Record::new(fields.collect()))))
     }
 
     /// One scalar for two arms; `None` within when nothing is left to choose, and around it when they are of different kinds or units.

@@ -485,6 +485,35 @@ proptest! {
     }
 }
 
+/// A case of a function of two parameters `f` and a lambda over one column.
+fn one_case(column: Column, f: ExprKind, body: Expr) -> Case {
+    let function = Function { name: "f".into(), name_span: body.span, parameters: vec!["p".into(), "q".into()], body: at(f) };
+    Case { columns: vec![Series::new("x", column, Unit::NONE)], as_table: false, body, function, captured: Vec::new() }
+}
+
+fn at(kind: ExprKind) -> Expr {
+    Expr { span: Span { file: FileId(0), start: 0, end: 1 }, kind }
+}
+
+fn argument(index: u32) -> Expr {
+    at(ExprKind::Local { depth: 0, index })
+}
+
+/// A dict of two members, each of which is a dict of two members that are the same, and so on, is small in memory only.
+#[test]
+fn dicts_that_double_take_no_time() {
+    let f = ExprKind::Dict(vec![("a".into(), argument(0)), ("b".into(), argument(0))]);
+    let mut body = argument(0);
+    for _ in 0..60 {
+        body = at(ExprKind::Call(FunctionId(0), vec![body, argument(0)]));
+    }
+    for _ in 0..60 {
+        body = at(ExprKind::Key(Box::new(body), "a".into()));
+    }
+    let case = one_case((0..10).map(Some).collect(), f, body);
+    case.agrees(&case.map()).unwrap();
+}
+
 /// What is generated must not be beyond column programs most of the time.
 #[test]
 fn most_cases_have_a_program() {
