@@ -514,6 +514,25 @@ fn dicts_that_double_take_no_time() {
     case.agrees(&case.map()).unwrap();
 }
 
+/// A member with too many alternatives, one of which is a fault, of a dict whose other member is used.
+#[test]
+fn a_fault_in_a_member_that_is_not_used_is_one() {
+    let literal = |value: i128, unit: &str| at(ExprKind::Literal(Quantity::new(value, Unit::parse(unit).unwrap()).into()));
+    let is = |int: i128| Box::new(at(ExprKind::Compare(Comparison::Equal, Box::new(argument(0)), Box::new(literal(int, "")))));
+    let fault = at(ExprKind::Product(Box::new(literal(1, "")), vec![(ProductOp::Divide, argument(0))]));
+    let many = |units: [&str; 5], last: Expr| {
+        let choose = |rest, (int, unit)| at(ExprKind::If(is(int), Box::new(literal(1, unit)), Box::new(rest)));
+        (10..).zip(units).fold(last, choose)
+    };
+    let dict = |member| at(ExprKind::Dict(vec![("a".into(), argument(0)), ("b".into(), member)]));
+    let then = dict(many(["m", "km", "cm", "mm", "inch"], fault.clone()));
+    let otherwise = dict(many(["ft", "dm", "um", "nm", "yd"], fault));
+    let dict = at(ExprKind::If(is(5), Box::new(then), Box::new(otherwise)));
+    let case = one_case((-9..9).map(Some).collect(), ExprKind::Literal(Value::Null), at(ExprKind::Key(Box::new(dict), "a".into())));
+    case.agrees(&case.map()).unwrap();
+    assert!(case.evaluate(case.map(), 1).is_err());
+}
+
 /// What is generated must not be beyond column programs most of the time.
 #[test]
 fn most_cases_have_a_program() {
