@@ -111,7 +111,7 @@ impl Program {
     /// One scalar for two arms; `None` within when nothing is left to choose, and around it when they are of different kinds or units.
     fn merged(&mut self, condition: Condition, then: Arm, otherwise: Arm) -> Option<Option<Scalar>> {
         let (kind, unit) = match (then, otherwise) {
-            (Arm::Scalar(left), Arm::Scalar(right)) if left.kind != right.kind || left.unit != right.unit => return None,
+            (Arm::Scalar(left), Arm::Scalar(right)) if left.kind != right.kind || !left.unit.is_identical(right.unit) => return None,
             (Arm::Scalar(scalar), _) | (_, Arm::Scalar(scalar)) => (scalar.kind, scalar.unit),
             _ => return Some(None),
         };

@@ -579,7 +579,7 @@ impl<'v> Machine<'v> {
             match (call.native.call(&arguments), kind) {
                 (Ok(Value::Bool(bool)), Kind::Bool) => lane.data.bools_mut(len)[row] = bool,
                 (Ok(Value::Null), _) if null() => lane.nulls.set(len, row),
-                (Ok(Value::Quantity(quantity)), _) if quantity.unit == call.unit => match (quantity.number, kind) {
+                (Ok(Value::Quantity(quantity)), _) if quantity.unit.is_identical(call.unit) => match (quantity.number, kind) {
                     (Number::Float(float), Kind::Float) => lane.data.floats_mut(len)[row] = float,
                     (Number::Complex(complex), Kind::Complex) => lane.data.complexes_mut(len)[row] = complex,
                     (Number::Int(int), Kind::Int) if i64::try_from(int).is_ok() => lane.data.ints_mut(len)[row] = int as i64,

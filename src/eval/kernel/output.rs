@@ -142,7 +142,7 @@ impl Output {
     pub fn set(&mut self, row: usize, value: &Value) -> bool {
         if value.is_null() {
             let fits = match value {
-                Value::Quantity(quantity) => quantity.unit == self.unit && self.kind.is_number(),
+                Value::Quantity(quantity) => quantity.unit.is_identical(self.unit) && self.kind.is_number(),
                 // A null without a type: how it counts depends on the others.
                 _ => !self.kind.is_number() || self.unit.is_none() || self.untyped,
             };
@@ -157,17 +157,20 @@ impl Output {
                 bits[row / 8] = bits[row / 8] & !(1 << (row % 8)) | u8::from(*bool) << (row % 8);
                 true
             }
-            (Buffer::Ints(ints), Value::Quantity(Quantity { number: Number::Int(int), unit })) if *unit == self.unit => i64::try_from(*int)
-                .is_ok_and(|int| {
+            (Buffer::Ints(ints), Value::Quantity(Quantity { number: Number::Int(int), unit })) if unit.is_identical(self.unit) => {
+                i64::try_from(*int).is_ok_and(|int| {
                     ints.written()[row] = int;
                     true
-                }),
-            (Buffer::Floats(floats), Value::Quantity(Quantity { number: Number::Float(float), unit })) if *unit == self.unit => {
+                })
+            }
+            (Buffer::Floats(floats), Value::Quantity(Quantity { number: Number::Float(float), unit })) if unit.is_identical(self.unit) => {
                 floats.written()[row] = *float;
                 self.has_floats = true;
                 true
             }
-            (Buffer::Complexes(parts), Value::Quantity(Quantity { number: Number::Complex(complex), unit })) if *unit == self.unit => {
+            (Buffer::Complexes(parts), Value::Quantity(Quantity { number: Number::Complex(complex), unit }))
+                if unit.is_identical(self.unit) =>
+            {
                 let parts = parts.written();
                 (parts[2 * row], parts[2 * row + 1]) = (complex.re, complex.im);
                 true

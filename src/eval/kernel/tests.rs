@@ -304,9 +304,11 @@ impl Case {
     fn new(stream: Vec<u32>) -> Case {
         let unit = |text| Unit::parse(text).unwrap();
         let mut choices = Choices::new(stream);
-        choices.units = match choices.pick(8) {
+        choices.units = match choices.pick(9) {
             0..5 => vec![Unit::NONE],
             5..7 => vec![unit("meter"), unit("cm"), unit("meter")],
+            // which are one unit, but for the last digits of conversions
+            7 => vec![unit("ft*yd*lb"), unit("lb*yd*ft"), unit("yd*lb*ft")],
             _ => ["meter", "", "degC", "delta_degC", "kelvin", "percent", "second", "radian"].map(unit).to_vec(),
         };
         let body = choices.number(2);
@@ -531,6 +533,19 @@ fn a_fault_in_a_member_that_is_not_used_is_one() {
     let case = one_case((-9..9).map(Some).collect(), ExprKind::Literal(Value::Null), at(ExprKind::Key(Box::new(dict), "a".into())));
     case.agrees(&case.map()).unwrap();
     assert!(case.evaluate(case.map(), 1).is_err());
+}
+
+/// Equal units with their factors in two orders: that of the first row is that of the series, and conversions have its digits.
+#[test]
+fn the_order_of_factors_is_kept() {
+    let literal = |unit: &str| at(ExprKind::Literal(Quantity::new(1.1, Unit::parse(unit).unwrap()).into()));
+    let condition =
+        at(ExprKind::Compare(Comparison::Less, Box::new(argument(0)), Box::new(at(ExprKind::Literal(Quantity::int(5).into())))));
+    let choice = |then, otherwise| at(ExprKind::If(Box::new(condition.clone()), Box::new(literal(then)), Box::new(literal(otherwise))));
+    for body in [choice("ft*yd*lb", "lb*yd*ft"), choice("lb*yd*ft", "ft*yd*lb")] {
+        let case = one_case((0..10).rev().map(Some).collect(), ExprKind::Literal(Value::Null), body);
+        case.agrees(&case.map()).unwrap();
+    }
 }
 
 /// What is generated must not be beyond column programs most of the time.
