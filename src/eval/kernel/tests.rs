@@ -548,6 +548,21 @@ fn the_order_of_factors_is_kept() {
     }
 }
 
+/// A string in many rows, which are more than a column can hold.
+#[test]
+fn too_much_text_is_a_fault() {
+    let text = |text: String| Box::new(at(ExprKind::Literal(Value::Str(text.into()))));
+    let condition =
+        at(ExprKind::Compare(Comparison::Less, Box::new(argument(0)), Box::new(at(ExprKind::Literal(Quantity::int(5).into())))));
+    let body = at(ExprKind::If(Box::new(condition), text("short".to_owned()), text("long".repeat(1 << 20))));
+    // the first slice alone; and so many that only a few of them fit
+    for len in [1000, 200_000] {
+        let case = one_case((0..len).map(Some).collect(), ExprKind::Literal(Value::Null), body.clone());
+        case.agrees(&case.map()).unwrap();
+        assert!(case.evaluate(case.map(), 1).is_err_and(|fault| fault.contains("E0409")));
+    }
+}
+
 /// What is generated must not be beyond column programs most of the time.
 #[test]
 fn most_cases_have_a_program() {
