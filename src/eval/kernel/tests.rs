@@ -563,6 +563,30 @@ fn too_much_text_is_a_fault() {
     }
 }
 
+/// A native function that has no column form is a call as well, before which the user is asked.
+#[test]
+fn native_functions_can_be_interrupted() {
+    struct Impatient;
+
+    impl World for Impatient {
+        fn load(&self, _: LoadKind, path: &str) -> Result<Value, Fault> {
+            Err(Fault::new("E0000", path))
+        }
+
+        fn is_interrupted(&self) -> bool {
+            true
+        }
+    }
+
+    let case = one_case((0..100).map(Some).collect(), ExprKind::Literal(Value::Null), argument(0));
+    let ExprKind::Reduce { input, .. } = case.reduce() else { unreachable!() };
+    let name = NativeName { module: "operator".into(), name: "add".into() };
+    let reduce = at(ExprKind::Reduce { function: Box::new(Callee::Native(name, case.body.span)), input });
+    let context = Context { functions: std::slice::from_ref(&case.function), variables: &case, world: &Impatient };
+    let result = Evaluator { context, columns_from: 1 }.eval(&reduce, &Env::GLOBAL);
+    assert!(matches!(result, Err(Stop::Interrupted(_))));
+}
+
 /// What is generated must not be beyond column programs most of the time.
 #[test]
 fn most_cases_have_a_program() {
