@@ -167,6 +167,11 @@ impl Unit {
         entry.product.factors().iter().map(|&(name, exponent)| (TABLE.long_name(name).into(), exponent)).collect()
     }
 
+    /// Whether the factors also stand in the same order, so that conversions have the same last digits.
+    pub fn is_identical(self, other: Unit) -> bool {
+        self.order == other.order
+    }
+
     /// As it prints; `dimensionless` when there are no factors.
     pub fn info_name(self) -> String {
         if self.is_none() { "dimensionless".to_owned() } else { self.to_string() }

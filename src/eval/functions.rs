@@ -71,7 +71,10 @@ impl Evaluator<'_> {
                 let slots: Vec<Slot> = arguments.into_iter().map(Slot::Value).collect();
                 self.call(*id, &slots, *span)
             }
-            Callee::Native(name, span) => self.native(name, &arguments, *span),
+            Callee::Native(name, span) => {
+                self.go_on(*span)?;
+                self.native(name, &arguments, *span)
+            }
         }
     }
 

@@ -135,7 +135,7 @@ impl Rows {
             Rows::Series(series) => Input::add(series, inputs, program),
             Rows::Table(table) => {
                 let fields = table.columns().iter().map(|column| (column.name.clone(), Input::add(column, inputs, program)));
-                Cell::Record(std::rc::Rc::new(Record { fields: fields.collect() }))
+                Cell::Record(std::rc::Rc::new(Record::new(fields.collect())))
             }
         }
     }

@@ -25,9 +25,10 @@ impl Evaluator<'_> {
             other => return Err(wrong(source.span, "a query needs a table or a series", other)),
         };
         if let Some(condition) = condition {
-            let columns = if len >= self.columns_from.max(1) { self.condition_columns(condition, &value, len, env) } else { None };
+            let is_long = len >= self.columns_from.max(1);
+            let columns = if is_long { self.condition_columns(source.span, condition, &value, len, env) } else { None };
             let rows = match columns {
-                Some(rows) => rows,
+                Some(rows) => rows?,
                 None => self.condition(condition, &value, len, env)?.into(),
             };
             value = kernel::filter(&value, &rows).at(source.span)?;

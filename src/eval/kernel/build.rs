@@ -99,15 +99,19 @@ impl Program {
         let condition = self.present(condition);
         let fields = pairs().map(|((name, then), (_, otherwise))| {
             let cell = self.either(condition, then.clone(), otherwise.clone());
-            (name.clone(), cell)
+            // A member that is not used must still be known to be spoilt.
+            let mut is_computed = false;
+            [then, otherwise].into_iter().for_each(|arm| registers(arm, &mut |_| is_computed = true));
+            let is_lost = is_computed && matches!(cell, Cell::Spoilt);
+            (!is_lost).then(|| (name.clone(), cell))
         });
-        Some(Cell::Record(Rc::new(Record { fields: fields.collect() })))
+        Some(Cell::Record(Rc::new(Record::new(fields.collect::<Option<_>>()?))))
     }
 
     /// One scalar for two arms; `None` within when nothing is left to choose, and around it when they are of different kinds or units.
     fn merged(&mut self, condition: Condition, then: Arm, otherwise: Arm) -> Option<Option<Scalar>> {
         let (kind, unit) = match (then, otherwise) {
-            (Arm::Scalar(left), Arm::Scalar(right)) if left.kind != right.kind || left.unit != right.unit => return None,
+            (Arm::Scalar(left), Arm::Scalar(right)) if left.kind != right.kind || !left.unit.is_identical(right.unit) => return None,
             (Arm::Scalar(scalar), _) | (_, Arm::Scalar(scalar)) => (scalar.kind, scalar.unit),
             _ => return Some(None),
         };

@@ -36,6 +36,20 @@ pub struct Condition {
 pub struct Record {
     /// In order.
     pub fields: Vec<(Arc<str>, Cell)>,
+    size: usize,
+}
+
+impl Record {
+    /// Cells with their names, in order.
+    pub fn new(fields: Vec<(Arc<str>, Cell)>) -> Record {
+        let size = fields.iter().fold(1, |size: usize, (_, cell)| size.saturating_add(cell.size()));
+        Record { fields, size }
+    }
+
+    /// How many cells are in it, all the way down. Records share cells, so there may be far more than were made.
+    pub fn size(&self) -> usize {
+        self.size
+    }
 }
 
 /// A scalar in each row, all of one kind and unit.
@@ -59,6 +73,14 @@ impl Cell {
         match self {
             Cell::Either(_, arms) => arms.0.alternatives() + arms.1.alternatives(),
             Cell::Spoilt | Cell::Same(_) | Cell::Scalar(_) | Cell::Record(_) => 1,
+        }
+    }
+
+    fn size(&self) -> usize {
+        match self {
+            Cell::Spoilt | Cell::Same(_) | Cell::Scalar(_) => 1,
+            Cell::Record(record) => record.size,
+            Cell::Either(_, arms) => arms.0.size().saturating_add(arms.1.size()),
         }
     }
 }

@@ -22,6 +22,10 @@ use crate::value::{Series, Value};
 /// More expressions than this are not worth a program: calls inside calls may be many when they are inlined.
 const MOST_EXPRESSIONS: u32 = 4000;
 
+/// Dicts with more members, all the way down, have no column form: functions that put their argument into a dict twice make two to the
+/// power of their number of them.
+const MOST_MEMBERS: usize = 4000;
+
 /// Compiles one lambda or function for one set of columns.
 pub struct Compiler<'a> {
     evaluator: &'a Evaluator<'a>,
@@ -353,7 +357,8 @@ impl<'a> Compiler<'a> {
             return Cell::Spoilt;
         }
         let distinct = (0..fields.len()).all(|at| fields[..at].iter().all(|(key, _)| *key != fields[at].0));
-        if distinct { Cell::Record(Rc::new(Record { fields })) } else { Cell::Spoilt }
+        let record = Record::new(fields);
+        if distinct && record.size() <= MOST_MEMBERS { Cell::Record(Rc::new(record)) } else { Cell::Spoilt }
     }
 
     /// A member of a dict, whose other members are evaluated as well.
@@ -365,6 +370,8 @@ impl<'a> Compiler<'a> {
                 let rest = record.fields.iter().filter(|(name, _)| name != key);
                 rest.for_each(|(_, cell)| registers(cell, &mut |reg| others.push(reg)));
                 others.retain(|reg| self.program.code[reg.index()].fallible);
+                others.sort_unstable_by_key(|reg| reg.index());
+                others.dedup();
                 self.program.after(cell.clone(), &others)
             }
             Cell::Same(value) => ops::key(&value, key).map_or(Cell::Spoilt, Cell::Same),

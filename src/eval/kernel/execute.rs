@@ -41,7 +41,7 @@ impl Layout {
         let mut places: Vec<u32> = Vec::with_capacity(program.code.len());
         let mut len = 0;
         for (index, instruction) in program.code.iter().enumerate() {
-            // A constant is computed once, and inputs are only looked at.
+            // Inputs are only looked at, and what does not change from slice to slice stays in the cache.
             let lasting = instruction.op.is_lasting();
             let known = if lasting { None } else { free.iter().position(|(kind, _)| *kind == instruction.kind) };
             places.push(known.map_or(len, |at| free.swap_remove(at).1));
@@ -579,7 +579,7 @@ impl<'v> Machine<'v> {
             match (call.native.call(&arguments), kind) {
                 (Ok(Value::Bool(bool)), Kind::Bool) => lane.data.bools_mut(len)[row] = bool,
                 (Ok(Value::Null), _) if null() => lane.nulls.set(len, row),
-                (Ok(Value::Quantity(quantity)), _) if quantity.unit == call.unit => match (quantity.number, kind) {
+                (Ok(Value::Quantity(quantity)), _) if quantity.unit.is_identical(call.unit) => match (quantity.number, kind) {
                     (Number::Float(float), Kind::Float) => lane.data.floats_mut(len)[row] = float,
                     (Number::Complex(complex), Kind::Complex) => lane.data.complexes_mut(len)[row] = complex,
                     (Number::Int(int), Kind::Int) if i64::try_from(int).is_ok() => lane.data.ints_mut(len)[row] = int as i64,

@@ -37,7 +37,7 @@ impl Evaluator<'_> {
             Cell::Same(value) => program.constant(&value)?,
             Cell::Spoilt | Cell::Record(_) | Cell::Either(..) => return None,
         };
-        if is_waiting || result.kind != row.kind || result.unit != row.unit || result.nullable {
+        if is_waiting || result.kind != row.kind || !result.unit.is_identical(row.unit) || result.nullable {
             return None;
         }
         let result = program.reg(result.arg);

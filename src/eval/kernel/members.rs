@@ -70,7 +70,7 @@ impl Members {
                     if matches!(quantity.number, Number::Uncertain(_)) {
                         return None;
                     }
-                    let at = units.iter().position(|(unit, _)| *unit == quantity.unit).unwrap_or_else(|| {
+                    let at = units.iter().position(|(unit, _)| unit.is_identical(quantity.unit)).unwrap_or_else(|| {
                         units.push((quantity.unit, HashSet::new()));
                         units.len() - 1
                     });

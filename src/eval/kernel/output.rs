@@ -1,6 +1,7 @@
 //! Results of a program as columns.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use arrow_array::{BooleanArray, Float64Array, Int64Array, StringArray};
 
@@ -11,6 +12,9 @@ use super::program::{Arg, Const, Kind, Program, Reg};
 use crate::units::Unit;
 use crate::value::memory::{Raw, Slot};
 use crate::value::{Column, Number, Quantity, Value, bits, complex_column, validity};
+
+/// More bytes of text than this do not fit into a column.
+const LONGEST_TEXT: usize = i32::MAX as usize;
 
 /// One column of results.
 #[derive(Debug)]
@@ -34,7 +38,8 @@ pub struct Output {
 #[derive(Debug)]
 enum Buffer {
     Bools(Vec<u8>),
-    Strings(Vec<StringArray>),
+    /// With how many bytes they are together.
+    Strings(Vec<StringArray>, AtomicUsize),
     Ints(Memory<i64>),
     Floats(Memory<f64>),
     Complexes(Memory<f64>),
@@ -57,7 +62,7 @@ pub struct Part<'o> {
 
 enum Target<'o> {
     Bools(&'o mut [u8]),
-    Strings(&'o mut StringArray),
+    Strings(&'o mut StringArray, &'o AtomicUsize),
     Ints(Slot<'o, i64>),
     Floats(Slot<'o, f64>),
     Complexes(Slot<'o, f64>),
@@ -97,7 +102,7 @@ impl Output {
         let Scalar { arg, kind, unit, nullable, untyped } = scalar;
         let buffer = match kind {
             Kind::Bool => Buffer::Bools(Vec::new()),
-            Kind::Str => Buffer::Strings(Vec::new()),
+            Kind::Str => Buffer::Strings(Vec::new(), AtomicUsize::new(0)),
             Kind::Int => Buffer::Ints(Memory::default()),
             Kind::Float => Buffer::Floats(Memory::default()),
             Kind::Complex => Buffer::Complexes(Memory::default()),
@@ -120,9 +125,9 @@ impl Output {
                 *bits = vec![0; len.div_ceil(8)];
                 bits.chunks_mut(SLICE / 8).map(Target::Bools).collect()
             }
-            Buffer::Strings(parts) => {
+            Buffer::Strings(parts, bytes) => {
                 *parts = vec![StringArray::new_null(0); slices];
-                parts.iter_mut().map(Target::Strings).collect()
+                parts.iter_mut().map(|part| Target::Strings(part, bytes)).collect()
             }
             Buffer::Ints(ints) => ints.slots(len, SLICE).map(Target::Ints).collect(),
             Buffer::Floats(floats) => floats.slots(len, SLICE).map(Target::Floats).collect(),
@@ -142,7 +147,7 @@ impl Output {
     pub fn set(&mut self, row: usize, value: &Value) -> bool {
         if value.is_null() {
             let fits = match value {
-                Value::Quantity(quantity) => quantity.unit == self.unit && self.kind.is_number(),
+                Value::Quantity(quantity) => quantity.unit.is_identical(self.unit) && self.kind.is_number(),
                 // A null without a type: how it counts depends on the others.
                 _ => !self.kind.is_number() || self.unit.is_none() || self.untyped,
             };
@@ -157,17 +162,20 @@ impl Output {
                 bits[row / 8] = bits[row / 8] & !(1 << (row % 8)) | u8::from(*bool) << (row % 8);
                 true
             }
-            (Buffer::Ints(ints), Value::Quantity(Quantity { number: Number::Int(int), unit })) if *unit == self.unit => i64::try_from(*int)
-                .is_ok_and(|int| {
+            (Buffer::Ints(ints), Value::Quantity(Quantity { number: Number::Int(int), unit })) if unit.is_identical(self.unit) => {
+                i64::try_from(*int).is_ok_and(|int| {
                     ints.written()[row] = int;
                     true
-                }),
-            (Buffer::Floats(floats), Value::Quantity(Quantity { number: Number::Float(float), unit })) if *unit == self.unit => {
+                })
+            }
+            (Buffer::Floats(floats), Value::Quantity(Quantity { number: Number::Float(float), unit })) if unit.is_identical(self.unit) => {
                 floats.written()[row] = *float;
                 self.has_floats = true;
                 true
             }
-            (Buffer::Complexes(parts), Value::Quantity(Quantity { number: Number::Complex(complex), unit })) if *unit == self.unit => {
+            (Buffer::Complexes(parts), Value::Quantity(Quantity { number: Number::Complex(complex), unit }))
+                if unit.is_identical(self.unit) =>
+            {
                 let parts = parts.written();
                 (parts[2 * row], parts[2 * row + 1]) = (complex.re, complex.im);
                 true
@@ -194,7 +202,8 @@ impl Output {
         }
         let column = match self.buffer {
             Buffer::Bools(bytes) => Column::Bool(BooleanArray::new(bits(bytes, len), nulls)),
-            Buffer::Strings(parts) => Column::concat(&parts.into_iter().map(Column::Str).collect::<Vec<_>>()).ok()?,
+            Buffer::Strings(_, bytes) if bytes.load(Ordering::Relaxed) > LONGEST_TEXT => return None,
+            Buffer::Strings(parts, _) => Column::concat(&parts.into_iter().map(Column::Str).collect::<Vec<_>>()).ok()?,
             Buffer::Ints(ints) => Column::Int(Int64Array::new(ints.finish()?.into(), nulls)),
             Buffer::Floats(floats) => Column::Float(Float64Array::new(floats.finish()?.into(), nulls)),
             Buffer::Complexes(parts) => complex_column(Float64Array::from(parts.finish()?), nulls),
@@ -245,8 +254,13 @@ impl Part<'_> {
         let lane = machine.lane(self.reg);
         match std::mem::replace(&mut self.target, Target::Written) {
             Target::Bools(bits) => pack(lane.data.bools(), bits),
-            Target::Strings(strings) => {
-                *strings = (0..len).map(|row| lane.is_there(row).then(|| lane.data.strings()[row])).collect();
+            Target::Strings(strings, bytes) => {
+                let there = || (0..len).map(|row| lane.is_there(row).then(|| lane.data.strings()[row]));
+                let own = there().flatten().map(str::len).sum::<usize>();
+                // A long string in many rows is one in the memory of the program, but not in that of a column.
+                if bytes.fetch_add(own, Ordering::Relaxed).saturating_add(own) <= LONGEST_TEXT {
+                    *strings = there().collect();
+                }
             }
             Target::Ints(slot) => slot.copy(lane.data.ints()),
             Target::Floats(slot) => slot.copy(lane.data.floats()),

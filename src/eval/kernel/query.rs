@@ -8,16 +8,23 @@ use super::compile::{Compiler, Known};
 use super::input::Input;
 use super::output::outputs;
 use super::program::{Arg, Const, Kind, Op, Reg};
-use super::{Env, Evaluator, Program, run};
+use super::{Env, Evaluator, Program, Stop, run};
 use crate::model::{Comparison, Condition, Operand, Set};
-use crate::source::Spanned;
+use crate::source::{Span, Spanned};
 use crate::units::Unit;
 use crate::value::{Mask, Series, Value};
 
 impl Evaluator<'_> {
     /// Which rows meet a condition, as a column program; `None` where that cannot be, and where a row is a fault: then the conditions
     /// are to be evaluated row by row.
-    pub(in crate::eval) fn condition_columns(&self, condition: &Condition, source: &Value, len: usize, env: &Env) -> Option<Mask> {
+    pub(in crate::eval) fn condition_columns(
+        &self,
+        span: Span,
+        condition: &Condition,
+        source: &Value,
+        len: usize,
+        env: &Env,
+    ) -> Option<Result<Mask, Stop>> {
         // The program refers to the columns, so they are looked up before.
         let mut names = Vec::new();
         columns(condition, &mut names);
@@ -32,8 +39,10 @@ impl Evaluator<'_> {
         let Query { compiler: Compiler { mut program, .. }, inputs, .. } = query;
         let scalar = Scalar { arg: Arg::Reg(reg), kind: Kind::Bool, unit: Unit::NONE, nullable: false, untyped: false };
         let mut outputs = outputs(Cell::Scalar(scalar), &mut program)?;
-        let spoilt = run(&program, &inputs, &mut outputs, len, &|| false)?;
-        if spoilt.is_empty() { outputs.pop()?.mask(len) } else { None }
+        let Some(spoilt) = run(&program, &inputs, &mut outputs, len, &|| self.context.world.is_interrupted()) else {
+            return Some(Err(Stop::Interrupted(span)));
+        };
+        if spoilt.is_empty() { outputs.pop()?.mask(len).map(Ok) } else { None }
     }
 }
 

@@ -304,9 +304,11 @@ impl Case {
     fn new(stream: Vec<u32>) -> Case {
         let unit = |text| Unit::parse(text).unwrap();
         let mut choices = Choices::new(stream);
-        choices.units = match choices.pick(8) {
+        choices.units = match choices.pick(9) {
             0..5 => vec![Unit::NONE],
             5..7 => vec![unit("meter"), unit("cm"), unit("meter")],
+            // which are one unit, but for the last digits of conversions
+            7 => vec![unit("ft*yd*lb"), unit("lb*yd*ft"), unit("yd*lb*ft")],
             _ => ["meter", "", "degC", "delta_degC", "kelvin", "percent", "second", "radian"].map(unit).to_vec(),
         };
         let body = choices.number(2);
@@ -483,6 +485,106 @@ proptest! {
         let agrees = case.agrees(&case.query(condition.clone()));
         prop_assert!(agrees.is_ok(), "{}\n{:#?}\n{:#?}", agrees.unwrap_err(), condition, case);
     }
+}
+
+/// A case of a function of two parameters `f` and a lambda over one column.
+fn one_case(column: Column, f: ExprKind, body: Expr) -> Case {
+    let function = Function { name: "f".into(), name_span: body.span, parameters: vec!["p".into(), "q".into()], body: at(f) };
+    Case { columns: vec![Series::new("x", column, Unit::NONE)], as_table: false, body, function, captured: Vec::new() }
+}
+
+fn at(kind: ExprKind) -> Expr {
+    Expr { span: Span { file: FileId(0), start: 0, end: 1 }, kind }
+}
+
+fn argument(index: u32) -> Expr {
+    at(ExprKind::Local { depth: 0, index })
+}
+
+/// A dict of two members, each of which is a dict of two members that are the same, and so on, is small in memory only.
+#[test]
+fn dicts_that_double_take_no_time() {
+    let f = ExprKind::Dict(vec![("a".into(), argument(0)), ("b".into(), argument(0))]);
+    let mut body = argument(0);
+    for _ in 0..60 {
+        body = at(ExprKind::Call(FunctionId(0), vec![body, argument(0)]));
+    }
+    for _ in 0..60 {
+        body = at(ExprKind::Key(Box::new(body), "a".into()));
+    }
+    let case = one_case((0..10).map(Some).collect(), f, body);
+    case.agrees(&case.map()).unwrap();
+}
+
+/// A member with too many alternatives, one of which is a fault, of a dict whose other member is used.
+#[test]
+fn a_fault_in_a_member_that_is_not_used_is_one() {
+    let literal = |value: i128, unit: &str| at(ExprKind::Literal(Quantity::new(value, Unit::parse(unit).unwrap()).into()));
+    let is = |int: i128| Box::new(at(ExprKind::Compare(Comparison::Equal, Box::new(argument(0)), Box::new(literal(int, "")))));
+    let fault = at(ExprKind::Product(Box::new(literal(1, "")), vec![(ProductOp::Divide, argument(0))]));
+    let many = |units: [&str; 5], last: Expr| {
+        let choose = |rest, (int, unit)| at(ExprKind::If(is(int), Box::new(literal(1, unit)), Box::new(rest)));
+        (10..).zip(units).fold(last, choose)
+    };
+    let dict = |member| at(ExprKind::Dict(vec![("a".into(), argument(0)), ("b".into(), member)]));
+    let then = dict(many(["m", "km", "cm", "mm", "inch"], fault.clone()));
+    let otherwise = dict(many(["ft", "dm", "um", "nm", "yd"], fault));
+    let dict = at(ExprKind::If(is(5), Box::new(then), Box::new(otherwise)));
+    let case = one_case((-9..9).map(Some).collect(), ExprKind::Literal(Value::Null), at(ExprKind::Key(Box::new(dict), "a".into())));
+    case.agrees(&case.map()).unwrap();
+    assert!(case.evaluate(case.map(), 1).is_err());
+}
+
+/// Equal units with their factors in two orders: that of the first row is that of the series, and conversions have its digits.
+#[test]
+fn the_order_of_factors_is_kept() {
+    let literal = |unit: &str| at(ExprKind::Literal(Quantity::new(1.1, Unit::parse(unit).unwrap()).into()));
+    let condition =
+        at(ExprKind::Compare(Comparison::Less, Box::new(argument(0)), Box::new(at(ExprKind::Literal(Quantity::int(5).into())))));
+    let choice = |then, otherwise| at(ExprKind::If(Box::new(condition.clone()), Box::new(literal(then)), Box::new(literal(otherwise))));
+    for body in [choice("ft*yd*lb", "lb*yd*ft"), choice("lb*yd*ft", "ft*yd*lb")] {
+        let case = one_case((0..10).rev().map(Some).collect(), ExprKind::Literal(Value::Null), body);
+        case.agrees(&case.map()).unwrap();
+    }
+}
+
+/// A string in many rows, which are more than a column can hold.
+#[test]
+fn too_much_text_is_a_fault() {
+    let text = |text: String| Box::new(at(ExprKind::Literal(Value::Str(text.into()))));
+    let condition =
+        at(ExprKind::Compare(Comparison::Less, Box::new(argument(0)), Box::new(at(ExprKind::Literal(Quantity::int(5).into())))));
+    let body = at(ExprKind::If(Box::new(condition), text("short".to_owned()), text("long".repeat(1 << 20))));
+    // the first slice alone; and so many that only a few of them fit
+    for len in [1000, 200_000] {
+        let case = one_case((0..len).map(Some).collect(), ExprKind::Literal(Value::Null), body.clone());
+        case.agrees(&case.map()).unwrap();
+        assert!(case.evaluate(case.map(), 1).is_err_and(|fault| fault.contains("E0409")));
+    }
+}
+
+/// A native function that has no column form is a call as well, before which the user is asked.
+#[test]
+fn native_functions_can_be_interrupted() {
+    struct Impatient;
+
+    impl World for Impatient {
+        fn load(&self, _: LoadKind, path: &str) -> Result<Value, Fault> {
+            Err(Fault::new("E0000", path))
+        }
+
+        fn is_interrupted(&self) -> bool {
+            true
+        }
+    }
+
+    let case = one_case((0..100).map(Some).collect(), ExprKind::Literal(Value::Null), argument(0));
+    let ExprKind::Reduce { input, .. } = case.reduce() else { unreachable!() };
+    let name = NativeName { module: "operator".into(), name: "add".into() };
+    let reduce = at(ExprKind::Reduce { function: Box::new(Callee::Native(name, case.body.span)), input });
+    let context = Context { functions: std::slice::from_ref(&case.function), variables: &case, world: &Impatient };
+    let result = Evaluator { context, columns_from: 1 }.eval(&reduce, &Env::GLOBAL);
+    assert!(matches!(result, Err(Stop::Interrupted(_))));
 }
 
 /// What is generated must not be beyond column programs most of the time.
