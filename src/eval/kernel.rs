@@ -175,10 +175,7 @@ fn run(
         let rows = SLICE.min(len - start);
         machine.run(start, rows);
         let mut report = Report::default();
-        for part in parts {
-            report.floats.push(part.take(machine, rows));
-            part.spoilt(machine, start, &mut report.spoilt);
-        }
+        parts.iter_mut().for_each(|part| part.take(machine, start, rows, &mut report));
         report.spoilt.sort_unstable();
         report.spoilt.dedup();
         Some(report)

@@ -204,8 +204,16 @@ impl<'v> Machine<'v> {
         }
     }
 
+    /// What is missing or spoilt in one of two operands.
+    pub fn masks(&self, operands: [Arg; 2]) -> Lane<'v> {
+        let mut lane = Lane::default();
+        operands.into_iter().filter_map(Arg::reg).for_each(|reg| lane.follow(self.lane(reg)));
+        lane
+    }
+
+    /// The floats of an operand.
     #[inline(always)]
-    fn floats(&self, arg: Arg) -> Operand<'_, f64> {
+    pub fn floats(&self, arg: Arg) -> Operand<'_, f64> {
         match arg {
             Arg::Reg(reg) => Operand::Each(self.lane(reg).data.floats()),
             Arg::Const(constant) => Operand::One(constant.to_f64()),

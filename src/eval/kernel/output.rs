@@ -7,8 +7,8 @@ use arrow_array::{BooleanArray, Float64Array, Int64Array, StringArray};
 
 use super::cell::{Cell, Condition, Scalar};
 use super::execute::Machine;
-use super::lane::SLICE;
-use super::program::{Arg, Const, Kind, Program, Reg};
+use super::lane::{Operand, SLICE};
+use super::program::{Arg, Arithmetic, Const, Instruction, Kind, Op, Program, Reg};
 use crate::units::Unit;
 use crate::value::memory::{Raw, Slot};
 use crate::value::{Column, Number, Quantity, Value, bits, complex_column, validity};
@@ -22,6 +22,7 @@ pub struct Output {
     /// Its name, when it is one of a table.
     pub name: Option<Arc<str>>,
     reg: Reg,
+    last: Option<Last>,
     kind: Kind,
     unit: Unit,
     nullable: bool,
@@ -55,6 +56,7 @@ struct Memory<T> {
 /// Where the results of one slice go.
 pub struct Part<'o> {
     reg: Reg,
+    last: Option<Last>,
     is_float: Option<Reg>,
     target: Target<'o>,
     valid: Option<&'o mut [u8]>,
@@ -108,12 +110,14 @@ impl Output {
             Kind::Complex => Buffer::Complexes(Memory::default()),
         };
         let reg = program.reg(arg);
-        Some(Output { name, reg, kind, unit, nullable, untyped, is_float, buffer, valid: Vec::new(), has_floats: false })
+        let last = Last::of(&program.code[reg.index()]);
+        Some(Output { name, reg, last, kind, unit, nullable, untyped, is_float, buffer, valid: Vec::new(), has_floats: false })
     }
 
     /// The registers that must be there in the end.
     pub fn registers(&self) -> impl Iterator<Item = Reg> {
-        [Some(self.reg), self.is_float].into_iter().flatten()
+        let operands = self.last.map_or([Some(self.reg), None], |last| last.operands().map(Arg::reg));
+        operands.into_iter().chain([self.is_float]).flatten()
     }
 
     /// Room for so many results, slice by slice.
@@ -134,8 +138,8 @@ impl Output {
             Buffer::Complexes(parts) => parts.slots(2 * len, 2 * SLICE).map(Target::Complexes).collect(),
         };
         let mut valid = self.valid.chunks_mut(SLICE / 8);
-        let (reg, is_float) = (self.reg, self.is_float);
-        targets.into_iter().map(|target| Part { reg, is_float, target, valid: valid.next() }).collect()
+        let (reg, last, is_float) = (self.reg, self.last, self.is_float);
+        targets.into_iter().map(|target| Part { reg, last, is_float, target, valid: valid.next() }).collect()
     }
 
     /// Enters that there are floats.
@@ -249,9 +253,16 @@ impl<T: Copy + Default> Memory<T> {
 }
 
 impl Part<'_> {
-    /// Takes over the results of a slice, whether or not they are spoilt; gives whether there is a float.
-    pub fn take(&mut self, machine: &Machine, len: usize) -> bool {
-        let lane = machine.lane(self.reg);
+    /// Takes over the results of a slice that begins at `start`, whether or not they are spoilt, and reports.
+    pub fn take(&mut self, machine: &Machine, start: usize, len: usize, report: &mut Report) {
+        let masks;
+        let lane = match self.last {
+            None => machine.lane(self.reg),
+            Some(last) => {
+                masks = machine.masks(last.operands());
+                &masks
+            }
+        };
         match std::mem::replace(&mut self.target, Target::Written) {
             Target::Bools(bits) => pack(lane.data.bools(), bits),
             Target::Strings(strings, bytes) => {
@@ -263,7 +274,10 @@ impl Part<'_> {
                 }
             }
             Target::Ints(slot) => slot.copy(lane.data.ints()),
-            Target::Floats(slot) => slot.copy(lane.data.floats()),
+            Target::Floats(slot) => match self.last {
+                Some(last) => last.stream(machine, slot),
+                None => slot.copy(lane.data.floats()),
+            },
             Target::Complexes(slot) => slot.write(lane.data.complexes().iter().flat_map(|complex| [complex.re, complex.im])),
             Target::Written => {}
         }
@@ -271,16 +285,57 @@ impl Part<'_> {
             let present: Vec<bool> = (0..len).map(|row| lane.is_there(row)).collect();
             pack(&present, valid);
         }
-        self.is_float.is_some_and(|reg| {
+        report.floats.push(self.is_float.is_some_and(|reg| {
             let floats = machine.lane(reg).data.bools();
             (0..len).any(|row| floats[row] && lane.is_there(row))
-        })
+        }));
+        let spoilt = lane.spoilt.rows().into_iter().flatten().enumerate();
+        report.spoilt.extend(spoilt.filter(|(_, spoilt)| **spoilt).map(|(row, _)| start + row));
+    }
+}
+
+/// A sum or product of floats that is the last instruction: it goes where the column is, and not by way of a register.
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    operation: Arithmetic,
+    left: Arg,
+    right: Arg,
+}
+
+impl Last {
+    fn of(instruction: &Instruction) -> Option<Last> {
+        match instruction.op {
+            Op::Arithmetic(operation, left, right) if instruction.kind == Kind::Float && operation != Arithmetic::Divide => {
+                Some(Last { operation, left, right })
+            }
+            _ => None,
+        }
     }
 
-    /// Adds the spoilt rows of a slice that begins at `start`.
-    pub fn spoilt(&self, machine: &Machine, start: usize, rows: &mut Vec<usize>) {
-        let spoilt = machine.lane(self.reg).spoilt.rows().into_iter().flatten().enumerate();
-        rows.extend(spoilt.filter(|(_, spoilt)| **spoilt).map(|(row, _)| start + row));
+    fn operands(self) -> [Arg; 2] {
+        [self.left, self.right]
+    }
+
+    fn stream(self, machine: &Machine, slot: Slot<f64>) {
+        let (left, right) = (machine.floats(self.left), machine.floats(self.right));
+        match self.operation {
+            Arithmetic::Add => stream(slot, left, right, |a, b| a + b),
+            Arithmetic::Subtract => stream(slot, left, right, |a, b| a - b),
+            Arithmetic::Multiply => stream(slot, left, right, |a, b| a * b),
+            Arithmetic::Divide => stream(slot, left, right, |a, b| a / b),
+        }
+    }
+}
+
+fn stream(slot: Slot<f64>, left: Operand<f64>, right: Operand<f64>, f: impl Fn(f64, f64) -> f64) {
+    match (left, right) {
+        (Operand::Each(a), Operand::Each(b)) => slot.write(a.iter().zip(b).map(|(a, b)| f(*a, *b))),
+        (Operand::Each(a), Operand::One(b)) => slot.write(a.iter().map(|a| f(*a, b))),
+        (Operand::One(a), Operand::Each(b)) => slot.write(b.iter().map(|b| f(a, *b))),
+        (Operand::One(a), Operand::One(b)) => {
+            let len = slot.len();
+            slot.write(std::iter::repeat_n(f(a, b), len));
+        }
     }
 }
 

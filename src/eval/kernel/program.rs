@@ -127,6 +127,13 @@ pub enum Arg {
     Const(Const),
 }
 
+impl Arg {
+    /// The register, if it is one.
+    pub fn reg(self) -> Option<Reg> {
+        if let Arg::Reg(reg) = self { Some(reg) } else { None }
+    }
+}
+
 /// Sums and products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Arithmetic {
