@@ -131,6 +131,10 @@ impl<'p> Fold<'p> {
             });
             dependent.push(reg);
         }
+        let is_real = |reg: &Reg| matches!(program.code[reg.index()].kind, Kind::Bool | Kind::Int | Kind::Float);
+        if !read.iter().all(is_real) {
+            return None;
+        }
         let layout = Layout::new(program, &read);
         Some(Fold { program, layout, total, result, dependent, read })
     }
@@ -148,7 +152,10 @@ impl<'p> Fold<'p> {
             machine.run(start, rows);
             let from = usize::from(start == 0);
             // What is spoilt, or missing, ends the fold here.
-            let stop = |reg: &Reg| (from..rows).find(|row| !machine.lane(*reg).is_there(*row)).unwrap_or(rows);
+            let stop = |reg: &Reg| {
+                let lane = machine.lane(*reg);
+                if lane.is_whole() { rows } else { (from..rows).find(|row| !lane.is_there(*row)).unwrap_or(rows) }
+            };
             let end = self.read.iter().map(stop).min().unwrap_or(rows);
             let done = match self.tight(&machine, &mut state, from, end) {
                 Some(done) => done,

@@ -126,6 +126,11 @@ impl<'v> Lane<'v> {
         rows.iter().filter(|row| !nulls.has(**row)).for_each(|row| spoilt.set(len, *row));
     }
 
+    /// Whether it is certain that each row has an element.
+    pub fn is_whole(&self) -> bool {
+        !self.nulls.any() && !self.spoilt.any()
+    }
+
     /// Whether a row has an element.
     pub fn is_there(&self, row: usize) -> bool {
         !self.nulls.has(row) && !self.spoilt.has(row)

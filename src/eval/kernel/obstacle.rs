@@ -6,8 +6,8 @@ use crate::diagnostic::Diagnostic;
 use crate::model::{Callee, Expr, ExprKind, Function, Model, Set};
 use crate::source::Span;
 
-/// Calls inside calls are not followed any further than this.
-const DEEPEST: u32 = 64;
+/// No more expressions than this are looked at for one function: calls inside calls may be many.
+const MOST_EXPRESSIONS: u32 = 10_000;
 
 /// A warning for each map, filter and reduce that is computed row by row, in the order of the text. Others may be too, when the kinds
 /// or units of their results depend on the data.
@@ -40,24 +40,25 @@ fn warning(what: &str, function: Span, obstacle: Span, name: &str) -> Diagnostic
 }
 
 fn of_callee(function: &Callee, functions: &[Function]) -> Option<(Span, String)> {
+    let mut left = MOST_EXPRESSIONS;
     match function {
-        Callee::Lambda { body, parameters, .. } => of_expr(body, &vec![true; parameters.len()], functions, DEEPEST),
+        Callee::Lambda { body, parameters, .. } => of_expr(body, &vec![true; parameters.len()], functions, &mut left),
         Callee::Function(id, _) => {
             let function = functions.get(id.index())?;
-            of_expr(&function.body, &vec![true; function.parameters.len()], functions, DEEPEST)
+            of_expr(&function.body, &vec![true; function.parameters.len()], functions, &mut left)
         }
         Callee::Native(name, span) => of_native(&name.module, &name.name, *span),
     }
 }
 
 /// `varies` tells which parameters in sight differ from row to row.
-fn of_expr(expr: &Expr, varies: &[bool], functions: &[Function], left: u32) -> Option<(Span, String)> {
+fn of_expr(expr: &Expr, varies: &[bool], functions: &[Function], left: &mut u32) -> Option<(Span, String)> {
     let depends = |expr: &Expr| {
         let mut used = vec![false; varies.len()];
         uses(expr, 0, &mut used);
         used.iter().zip(varies).any(|(used, varies)| *used && *varies)
     };
-    let left = left.checked_sub(1)?;
+    *left = left.checked_sub(1)?;
     let name = match &expr.kind {
         ExprKind::Uncertain { .. } => Some("an uncertain number"),
         ExprKind::Tuple(_) => Some("a tuple"),

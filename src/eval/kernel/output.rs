@@ -282,8 +282,11 @@ impl Part<'_> {
             Target::Written => {}
         }
         if let Some(valid) = &mut self.valid {
-            let present: Vec<bool> = (0..len).map(|row| lane.is_there(row)).collect();
-            pack(&present, valid);
+            if lane.is_whole() {
+                pack(&vec![true; len], valid);
+            } else {
+                pack(&(0..len).map(|row| lane.is_there(row)).collect::<Vec<bool>>(), valid);
+            }
         }
         report.floats.push(self.is_float.is_some_and(|reg| {
             let floats = machine.lane(reg).data.bools();

@@ -629,3 +629,13 @@ l = map((a: sum(map((b: a*b), x))), x)
     ];
     assert_eq!(found, expected.map(|(line, name)| (line, name.to_owned())));
 }
+
+/// Functions that call one another twice each are many calls when they are written out.
+#[test]
+fn obstacles_of_many_calls_take_no_time() {
+    let functions: String = (1..60).map(|at| format!("f{at}(a) = f{0}(a) + f{0}(a + 1)\n", at - 1)).collect();
+    let text = format!("x = (x: 1, 2)\nf0(a) = a\n{functions}y = map((a: f59(a)), x)\n");
+    let (ast, _) = crate::syntax::parse(FileId(0), &text);
+    let (model, _) = crate::check::check(&ast, crate::check::Mode::Workflow, crate::check::Extent::Outputs);
+    assert!(super::obstacles(&model).is_empty());
+}
