@@ -109,22 +109,19 @@ impl PartialEq for RealFunction {
 /// Which results of a real function are faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked {
-    overflow: Overflow,
+    /// Nothing when whatever comes out is right.
+    overflow: Option<Overflow>,
 }
 
 impl Checked {
-    fn new(overflow: Overflow) -> Self {
-        Checked { overflow }
-    }
-
     /// Whether a result that is not finite may be a fault.
     pub fn is_needed(self) -> bool {
-        self.overflow != Overflow::Nothing
+        self.overflow.is_some()
     }
 
     /// Whether a result of these arguments is a fault.
     pub fn refuses(self, result: f64, arguments: &[f64]) -> bool {
-        self.is_needed() && self.overflow.check("", result, arguments).is_err()
+        self.overflow.is_some_and(|overflow| overflow.check("", result, arguments).is_err())
     }
 }
 
@@ -195,10 +192,10 @@ impl Native {
     pub fn real_function(&self, units: &[Unit]) -> Option<ColumnFunction> {
         let Body::Elementwise(elementwise) = self.body else { return None };
         let (function, count) = match elementwise.kernel {
-            Kernel::Real(real) => (RealFunction::One(real.apply, Checked::new(Overflow::Nothing)), 1),
-            Kernel::Strict(apply, overflow) => (RealFunction::One(apply, Checked::new(overflow)), 1),
-            Kernel::Real2(real) => (RealFunction::Two(real.apply, Checked::new(Overflow::Nothing)), 2),
-            Kernel::Strict2(apply, overflow) => (RealFunction::Two(apply, Checked::new(overflow)), 2),
+            Kernel::Real(real) => (RealFunction::One(real.apply, Checked { overflow: None }), 1),
+            Kernel::Strict(apply, overflow) => (RealFunction::One(apply, Checked { overflow: Some(overflow) }), 1),
+            Kernel::Real2(real) => (RealFunction::Two(real.apply, Checked { overflow: None }), 2),
+            Kernel::Strict2(apply, overflow) => (RealFunction::Two(apply, Checked { overflow: Some(overflow) }), 2),
             Kernel::Test(_) | Kernel::Tests(_) | Kernel::Property(_) | Kernel::Integers(_) | Kernel::Numbers(_) => return None,
         };
         if units.len() != count || !self.arity.accepts(count) {

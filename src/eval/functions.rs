@@ -84,15 +84,15 @@ impl Evaluator<'_> {
             return (0..len).map(one).collect();
         };
         // What waits for a variable, or fails always, should not be computed for all rows before it says so.
-        one(0)?;
+        let first = one(0)?;
         let depth = DEPTH.get();
         let one = |row| {
             let _level = Level::at(depth);
             one(row)
         };
-        let rows = (0..len).into_par_iter().with_min_len(PARALLEL_FROM / 8);
+        let rows = (1..len).into_par_iter().with_min_len(PARALLEL_FROM / 8);
         let results: Vec<Result<Value, Stop>> = pool.install(|| rows.map(one).collect());
-        results.into_iter().collect()
+        std::iter::once(Ok(first)).chain(results).collect()
     }
 
     pub(super) fn map(&self, name: &Arc<str>, function: &Callee, inputs: &[Expr], span: Span, env: &Env) -> Result<Value, Stop> {

@@ -1,9 +1,10 @@
-//! Column programs: map, filter and queries over whole columns instead of value by value.
+//! Column programs: map, filter, reduce and queries over whole columns instead of value by value.
 //!
 //! A lambda is compiled for the columns that it gets ([`compile`]), to instructions over registers ([`program`]) that are executed
 //! slice by slice ([`execute`]). Rows that need more than that are left to the evaluator of single values, so that both give the same
 //! values, nulls, units and errors: a program knows which rows these are, and of several faults the evaluator finds the first.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use arrow_array::BooleanArray;
@@ -17,7 +18,7 @@ use crate::source::Span;
 use crate::value::{Series, Table, Value};
 
 use cell::{Cell, Record};
-use compile::{Compiler, span_of};
+use compile::Compiler;
 use execute::{Layout, Machine};
 use input::Input;
 use lane::SLICE;
@@ -111,7 +112,7 @@ impl Evaluator<'_> {
         }
         let interrupted = || self.context.world.is_interrupted();
         let Some(spoilt) = run(&program, &inputs, &mut outputs, len, &interrupted) else {
-            return Some(Err(Stop::Interrupted(span_of(function))));
+            return Some(Err(Stop::Interrupted(function.span())));
         };
         if spoilt.len() > len / 2 {
             return None;
@@ -135,7 +136,7 @@ impl Rows {
             Rows::Series(series) => Input::add(series, inputs, program),
             Rows::Table(table) => {
                 let fields = table.columns().iter().map(|column| (column.name.clone(), Input::add(column, inputs, program)));
-                Cell::Record(std::rc::Rc::new(Record::new(fields.collect())))
+                Cell::Record(Rc::new(Record::new(fields.collect())))
             }
         }
     }

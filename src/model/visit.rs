@@ -159,6 +159,13 @@ impl Callee {
         }
     }
 
+    /// Where it stands.
+    pub fn span(&self) -> Span {
+        match self {
+            Callee::Lambda { span, .. } | Callee::Function(_, span) | Callee::Native(_, span) => *span,
+        }
+    }
+
     fn child(&self) -> Child<'_> {
         match self {
             Callee::Lambda { body, .. } => Child::Lambda(body),

@@ -83,7 +83,7 @@ impl Checker<'_> {
         }
         match self.parameters(function) {
             Some(found) if found != count => {
-                self.say(faults::callee_arity(callee_span(function), what, count, found));
+                self.say(faults::callee_arity(function.span(), what, count, found));
                 false
             }
             _ => true,
@@ -112,7 +112,7 @@ impl Checker<'_> {
         if let Some(found) = self.parameters(function)
             && found != inputs.len()
         {
-            return self.say(faults::map_arity(if inputs.len() > found { span } else { callee_span(function) }, found, inputs.len()));
+            return self.say(faults::map_arity(if inputs.len() > found { span } else { function.span() }, found, inputs.len()));
         }
         let len = rows.map(|(_, len)| len);
         match self.apply(function, &elements, inputs, scope) {
@@ -275,11 +275,5 @@ fn word(kind: AggregateKind) -> &'static str {
         AggregateKind::Sum => "sum",
         AggregateKind::Any => "any",
         AggregateKind::All => "all",
-    }
-}
-
-fn callee_span(function: &Callee) -> Span {
-    match function {
-        Callee::Lambda { span, .. } | Callee::Function(_, span) | Callee::Native(_, span) => *span,
     }
 }

@@ -76,6 +76,11 @@ impl Cell {
         }
     }
 
+    /// The value that is the same in all rows, if it is one.
+    pub fn same(&self) -> Option<Value> {
+        if let Cell::Same(value) = self { Some(value.clone()) } else { None }
+    }
+
     fn size(&self) -> usize {
         match self {
             Cell::Spoilt | Cell::Same(_) | Cell::Scalar(_) => 1,

@@ -3,19 +3,18 @@
 //! Functions are inlined; an argument is compiled where it is first used, so one that is not used costs nothing and cannot fail. What
 //! does not depend on the row is evaluated once, by the evaluator of single values, and what has no column form spoils its rows.
 
-use std::cell::{Cell as Flag, OnceCell};
+use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::super::{Env, Evaluator, Slot, Stop};
 use super::build::registers;
 use super::cell::{Cell, Condition, Record, Scalar};
-use super::program::{Arg, Kind, Op, Program, Reg};
+use super::program::{Arg, Const, Kind, Op, Program, Reg};
 use crate::builtin;
 use crate::diagnostic::Fault;
 use crate::model::{AggregateKind, Callee, Child, Expr, ExprKind, FunctionId, NativeName, PartKind, ProductOp, Set, SumOp};
 use crate::ops;
-use crate::source::Span;
 use crate::units::Unit;
 use crate::value::{Series, Value};
 
@@ -48,7 +47,7 @@ struct Scope<'s> {
 /// A parameter: a cell, or an argument that is compiled when it is first used.
 enum Parameter<'s> {
     Cell(Cell),
-    Lazy { argument: &'s Expr, scope: &'s Scope<'s>, cell: OnceCell<Cell>, busy: Flag<bool> },
+    Lazy { argument: &'s Expr, scope: &'s Scope<'s>, cell: OnceCell<Cell> },
 }
 
 impl<'a> Compiler<'a> {
@@ -108,7 +107,7 @@ impl<'a> Compiler<'a> {
             ExprKind::Or(operands) => self.decide(operands, true, scope),
             ExprKind::If(condition, then, otherwise) => self.choice(condition, then, otherwise, scope),
             ExprKind::Call(id, arguments) => {
-                let lazy = |argument| Parameter::Lazy { argument, scope, cell: OnceCell::new(), busy: Flag::new(false) };
+                let lazy = |argument| Parameter::Lazy { argument, scope, cell: OnceCell::new() };
                 self.function(*id, arguments.iter().map(lazy).collect())
             }
             ExprKind::Native(name, arguments) => {
@@ -166,12 +165,9 @@ impl<'a> Compiler<'a> {
     fn parameter(&mut self, parameter: &Parameter) -> Cell {
         match parameter {
             Parameter::Cell(cell) => cell.clone(),
-            Parameter::Lazy { argument, scope, cell, busy } => {
+            Parameter::Lazy { argument, scope, cell } => {
                 if let Some(cell) = cell.get() {
                     return cell.clone();
-                }
-                if busy.replace(true) {
-                    return Cell::Spoilt;
                 }
                 let compiled = self.expr(argument, scope);
                 cell.get_or_init(|| compiled).clone()
@@ -207,13 +203,17 @@ impl<'a> Compiler<'a> {
     fn sum(&mut self, first: &Expr, rest: &[(SumOp, Expr)], scope: &Scope) -> Cell {
         let mut total = self.expr(first, scope);
         for (op, term) in rest {
-            let term = self.expr(term, scope);
-            total = match op {
-                SumOp::Add => self.program.binary(&total, &term, (&ops::add, &|program, a, b| program.sum(a, b, false))),
-                SumOp::Subtract => self.program.binary(&total, &term, (&ops::subtract, &|program, a, b| program.sum(a, b, true))),
-            };
+            total = self.added(*op, &total, term, scope);
         }
         total
+    }
+
+    fn added(&mut self, op: SumOp, total: &Cell, term: &Expr, scope: &Scope) -> Cell {
+        let term = self.expr(term, scope);
+        match op {
+            SumOp::Add => self.program.binary(total, &term, (&ops::add, &|program, a, b| program.sum(a, b, false))),
+            SumOp::Subtract => self.program.binary(total, &term, (&ops::subtract, &|program, a, b| program.sum(a, b, true))),
+        }
     }
 
     fn product(&mut self, first: &Expr, rest: &[(ProductOp, Expr)], scope: &Scope) -> Cell {
@@ -257,13 +257,12 @@ impl<'a> Compiler<'a> {
 
     /// The right side of `in`, when it is the same for all rows.
     fn set(&mut self, set: &Set, scope: &Scope) -> Option<Known> {
-        let same = |cell: Cell| if let Cell::Same(value) = cell { Some(value) } else { None };
         match set {
             Set::Values(values) => {
-                let values = values.iter().map(|value| same(self.expr(value, scope)));
+                let values = values.iter().map(|value| self.expr(value, scope).same());
                 values.collect::<Option<Vec<Value>>>().map(Known::Values)
             }
-            Set::Series(series) => match same(self.expr(series, scope))? {
+            Set::Series(series) => match self.expr(series, scope).same()? {
                 Value::Series(series) => Some(Known::Series(series)),
                 Value::Null => Some(Known::Missing),
                 _ => None,
@@ -301,7 +300,7 @@ impl<'a> Compiler<'a> {
     /// A register with truth values, and whether one may be missing.
     fn truth(&mut self, cell: Cell) -> Option<(Reg, bool)> {
         match cell {
-            Cell::Same(Value::Bool(truth)) => Some((self.program.emit(Op::Fill(super::program::Const::Bool(truth)), Kind::Bool), false)),
+            Cell::Same(Value::Bool(truth)) => Some((self.program.emit(Op::Fill(Const::Bool(truth)), Kind::Bool), false)),
             Cell::Same(Value::Null) => Some((self.program.emit(Op::Missing, Kind::Bool), true)),
             Cell::Scalar(scalar) => Some((truths(&mut self.program, scalar)?, scalar.nullable)),
             Cell::Same(_) | Cell::Spoilt | Cell::Record(_) | Cell::Either(..) => None,
@@ -338,8 +337,7 @@ impl<'a> Compiler<'a> {
     }
 
     fn native_of_many(&mut self, native: &'static builtin::Native, arguments: &[Cell]) -> Option<Cell> {
-        let same = |cell: &Cell| if let Cell::Same(value) = cell { Some(value.clone()) } else { None };
-        if let Some(values) = arguments.iter().map(same).collect::<Option<Vec<Value>>>() {
+        if let Some(values) = arguments.iter().map(Cell::same).collect::<Option<Vec<Value>>>() {
             return native.call(&values).ok().map(Cell::Same);
         }
         let scalar = |cell: &Cell| match cell {
@@ -401,8 +399,7 @@ impl<'a> Compiler<'a> {
                 let fold = |value: &Value| ops::sum_scalars(std::slice::from_ref(value));
                 let mut total = self.program.unary(&first, (&fold, &Program::begun));
                 for term in rest {
-                    let term = self.expr(term, scope);
-                    total = self.program.binary(&total, &term, (&ops::add, &|program, a, b| program.sum(a, b, false)));
+                    total = self.added(SumOp::Add, &total, term, scope);
                 }
                 total
             }
@@ -457,11 +454,4 @@ pub fn uses(expr: &Expr, level: u32, used: &mut [bool]) {
         Child::Lambda(expr) => uses(expr, level + 1, used),
         Child::Function(..) | Child::Native(_) => {}
     });
-}
-
-/// Where a lambda or function that is passed stands.
-pub fn span_of(function: &Callee) -> Span {
-    match function {
-        Callee::Lambda { span, .. } | Callee::Function(_, span) | Callee::Native(_, span) => *span,
-    }
 }

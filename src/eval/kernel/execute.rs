@@ -109,12 +109,10 @@ impl<'v> Machine<'v> {
     #[inline(always)]
     fn step(&self, instruction: &Instruction, lane: &mut Lane<'v>, start: usize, len: usize) {
         let kind = instruction.kind;
-        instruction.op.reads(self.program, &mut |reg| {
-            // What a choice does not choose is not used.
-            if !instruction.op.chooses() {
-                lane.follow(self.lane(reg));
-            }
-        });
+        // What a choice does not choose is not used.
+        if !instruction.op.chooses() {
+            instruction.op.reads(self.program, &mut |reg| lane.follow(self.lane(reg)));
+        }
         match instruction.op {
             Op::Input(place) => self.inputs[place as usize].load(lane, start, len),
             Op::Fill(Const::Str(place)) => lane.data.strings_mut(len).fill(&self.program.strings[place as usize]),

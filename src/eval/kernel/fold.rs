@@ -4,7 +4,7 @@
 //! the digits do not depend on slices or threads.
 
 use super::cell::{Cell, Scalar};
-use super::compile::{Compiler, span_of};
+use super::compile::Compiler;
 use super::execute::{Layout, Machine};
 use super::input::Input;
 use super::lane::SLICE;
@@ -43,48 +43,48 @@ impl Evaluator<'_> {
         let result = program.reg(result.arg);
         let fold = Fold::new(&program, reg, result)?;
         let first = match row.kind {
-            Kind::Int => Cellular::Int(i64::try_from(series.data.number(0).as_int()?).ok()?),
-            _ => Cellular::Float(series.data.number(0).as_f64()?),
+            Kind::Int => Single::Int(i64::try_from(series.data.number(0).as_int()?).ok()?),
+            _ => Single::Float(series.data.number(0).as_f64()?),
         };
         Some(match fold.run(&inputs, first, series.len(), &|| self.context.world.is_interrupted()) {
             Some((total, rows)) => Ok((total.value(series.unit), rows)),
-            None => Err(Stop::Interrupted(span_of(function))),
+            None => Err(Stop::Interrupted(function.span())),
         })
     }
 }
 
 /// A single number or truth value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Cellular {
+enum Single {
     Bool(bool),
     Int(i64),
     Float(f64),
 }
 
-impl Cellular {
+impl Single {
     fn value(self, unit: Unit) -> Value {
         let number: Number = match self {
-            Cellular::Bool(bool) => return Value::Bool(bool),
-            Cellular::Int(int) => int.into(),
-            Cellular::Float(float) => float.into(),
+            Single::Bool(bool) => return Value::Bool(bool),
+            Single::Int(int) => int.into(),
+            Single::Float(float) => float.into(),
         };
         Value::Quantity(Quantity { number, unit })
     }
 
     fn float(self) -> f64 {
         match self {
-            Cellular::Bool(_) => f64::NAN,
-            Cellular::Int(int) => int as f64,
-            Cellular::Float(float) => float,
+            Single::Bool(_) => f64::NAN,
+            Single::Int(int) => int as f64,
+            Single::Float(float) => float,
         }
     }
 
     fn int(self) -> i64 {
-        if let Cellular::Int(int) = self { int } else { 0 }
+        if let Single::Int(int) = self { int } else { 0 }
     }
 
     fn truth(self) -> bool {
-        self == Cellular::Bool(true)
+        self == Single::Bool(true)
     }
 }
 
@@ -140,9 +140,9 @@ impl<'p> Fold<'p> {
     }
 
     /// The total after so many rows; `None` when the user does not want to wait any longer.
-    fn run(&self, inputs: &[Input], first: Cellular, len: usize, interrupted: &dyn Fn() -> bool) -> Option<(Cellular, usize)> {
+    fn run(&self, inputs: &[Input], first: Single, len: usize, interrupted: &dyn Fn() -> bool) -> Option<(Single, usize)> {
         let mut machine = Machine::new(self.program, &self.layout, inputs);
-        let mut state = vec![Cellular::Bool(false); self.program.code.len()];
+        let mut state = vec![Single::Bool(false); self.program.code.len()];
         state[self.total.index()] = first;
         for start in (0..len).step_by(SLICE) {
             if interrupted() {
@@ -169,9 +169,9 @@ impl<'p> Fold<'p> {
     }
 
     /// A sum or product of floats, which is most of what is folded; the number of rows that are done.
-    fn tight(&self, machine: &Machine, state: &mut [Cellular], from: usize, end: usize) -> Option<usize> {
+    fn tight(&self, machine: &Machine, state: &mut [Single], from: usize, end: usize) -> Option<usize> {
         let [only] = self.dependent.as_slice() else { return None };
-        let (Instruction { op: Op::Arithmetic(operation, a, b), kind: Kind::Float, .. }, Cellular::Float(mut total)) =
+        let (Instruction { op: Op::Arithmetic(operation, a, b), kind: Kind::Float, .. }, Single::Float(mut total)) =
             (&self.program.code[only.index()], state[self.total.index()])
         else {
             return None;
@@ -189,18 +189,18 @@ impl<'p> Fold<'p> {
             Arithmetic::Subtract if *a == Arg::Reg(self.total) => floats.iter().for_each(|float| total -= float),
             Arithmetic::Subtract | Arithmetic::Divide => return None,
         }
-        state[self.total.index()] = Cellular::Float(total);
+        state[self.total.index()] = Single::Float(total);
         Some(end)
     }
 
     /// One row; `false`, with the total as it was, when it must be left to the evaluator.
-    fn step(&self, machine: &Machine, state: &mut [Cellular], row: usize) -> bool {
+    fn step(&self, machine: &Machine, state: &mut [Single], row: usize) -> bool {
         for reg in &self.read {
             let lane = machine.lane(*reg);
             state[reg.index()] = match self.program.code[reg.index()].kind {
-                Kind::Bool => Cellular::Bool(lane.data.bools()[row]),
-                Kind::Int => Cellular::Int(lane.data.ints()[row]),
-                _ => Cellular::Float(lane.data.floats()[row]),
+                Kind::Bool => Single::Bool(lane.data.bools()[row]),
+                Kind::Int => Single::Int(lane.data.ints()[row]),
+                _ => Single::Float(lane.data.floats()[row]),
             };
         }
         for reg in &self.dependent {
@@ -212,21 +212,21 @@ impl<'p> Fold<'p> {
     }
 
     /// An instruction on single numbers; `None` for what would be spoilt.
-    fn single(&self, instruction: &Instruction, state: &[Cellular]) -> Option<Cellular> {
+    fn single(&self, instruction: &Instruction, state: &[Single]) -> Option<Single> {
         let get = |arg: Arg| match arg {
             Arg::Reg(reg) => state[reg.index()],
-            Arg::Const(Const::Int(int)) => Cellular::Int(int),
-            Arg::Const(Const::Bool(bool)) => Cellular::Bool(bool),
-            Arg::Const(constant) => Cellular::Float(constant.to_f64()),
+            Arg::Const(Const::Int(int)) => Single::Int(int),
+            Arg::Const(Const::Bool(bool)) => Single::Bool(bool),
+            Arg::Const(constant) => Single::Float(constant.to_f64()),
         };
         let at = |reg: Reg| state[reg.index()];
         Some(match (&instruction.op, instruction.kind) {
-            (Op::Widen(a), _) => Cellular::Float(at(*a).float()),
-            (Op::Negate(a), Kind::Int) => Cellular::Int(at(*a).int().checked_neg()?),
-            (Op::Negate(a), _) => Cellular::Float(-at(*a).float()),
+            (Op::Widen(a), _) => Single::Float(at(*a).float()),
+            (Op::Negate(a), Kind::Int) => Single::Int(at(*a).int().checked_neg()?),
+            (Op::Negate(a), _) => Single::Float(-at(*a).float()),
             (Op::Arithmetic(operation, a, b), Kind::Int) => {
                 let (a, b) = (get(*a).int(), get(*b).int());
-                Cellular::Int(match operation {
+                Single::Int(match operation {
                     Arithmetic::Add => a.checked_add(b)?,
                     Arithmetic::Subtract => a.checked_sub(b)?,
                     Arithmetic::Multiply => a.checked_mul(b)?,
@@ -235,7 +235,7 @@ impl<'p> Fold<'p> {
             }
             (Op::Arithmetic(operation, a, b), _) => {
                 let (a, b) = (get(*a).float(), get(*b).float());
-                Cellular::Float(match operation {
+                Single::Float(match operation {
                     Arithmetic::Add => a + b,
                     Arithmetic::Subtract => a - b,
                     Arithmetic::Multiply => a * b,
@@ -245,15 +245,15 @@ impl<'p> Fold<'p> {
             }
             (Op::Compare(comparison, a, b), _) => {
                 let order = match (get(*a), get(*b)) {
-                    (Cellular::Int(a), Cellular::Int(b)) => Some(a.cmp(&b)),
-                    (Cellular::Float(a), Cellular::Float(b)) => a.partial_cmp(&b),
+                    (Single::Int(a), Single::Int(b)) => Some(a.cmp(&b)),
+                    (Single::Float(a), Single::Float(b)) => a.partial_cmp(&b),
                     (a, b) => number::order(&number_of(a)?, &number_of(b)?),
                 };
-                Cellular::Bool(comparison.holds(order))
+                Single::Bool(comparison.holds(order))
             }
-            (Op::Not(a), _) => Cellular::Bool(!at(*a).truth()),
-            (Op::And(a, b), _) => Cellular::Bool(at(*a).truth() && at(*b).truth()),
-            (Op::Or(a, b), _) => Cellular::Bool(at(*a).truth() || at(*b).truth()),
+            (Op::Not(a), _) => Single::Bool(!at(*a).truth()),
+            (Op::And(a, b), _) => Single::Bool(at(*a).truth() && at(*b).truth()),
+            (Op::Or(a, b), _) => Single::Bool(at(*a).truth() || at(*b).truth()),
             (Op::Select(condition, then, otherwise), _) => at(if at(*condition).truth() { *then } else { *otherwise }),
             (Op::Real(function, a), _) => match self.program.functions[*function as usize] {
                 RealFunction::One(apply, checked) => real(apply(get(*a).float()), |result| checked.refuses(result, &[get(*a).float()]))?,
@@ -292,14 +292,14 @@ fn is_single(instruction: &Instruction) -> bool {
         )
 }
 
-fn number_of(cellular: Cellular) -> Option<Number> {
-    match cellular {
-        Cellular::Bool(_) => None,
-        Cellular::Int(int) => Some(int.into()),
-        Cellular::Float(float) => Some(float.into()),
+fn number_of(single: Single) -> Option<Number> {
+    match single {
+        Single::Bool(_) => None,
+        Single::Int(int) => Some(int.into()),
+        Single::Float(float) => Some(float.into()),
     }
 }
 
-fn real(result: f64, refused: impl Fn(f64) -> bool) -> Option<Cellular> {
-    (result.is_finite() || !refused(result)).then_some(Cellular::Float(result))
+fn real(result: f64, refused: impl Fn(f64) -> bool) -> Option<Single> {
+    (result.is_finite() || !refused(result)).then_some(Single::Float(result))
 }

@@ -1,9 +1,9 @@
 //! What a lambda has in it that has no column form, as far as that can be seen without values.
 
-use super::compile::{span_of, uses};
+use super::compile::uses;
 use crate::builtin::{self, ResultKind};
 use crate::diagnostic::Diagnostic;
-use crate::model::{Callee, Expr, ExprKind, Function, Model, Set};
+use crate::model::{Callee, Child, Expr, ExprKind, Function, Model, Set};
 use crate::source::Span;
 
 /// No more expressions than this are looked at for one function: calls inside calls may be many.
@@ -25,7 +25,7 @@ pub fn obstacles(model: &Model) -> Vec<Diagnostic> {
                 _ => return,
             };
             if let Some((span, obstacle)) = of_callee(function, functions) {
-                found.push(warning(what, span_of(function), span, &obstacle));
+                found.push(warning(what, function.span(), span, &obstacle));
             }
         });
     }
@@ -105,7 +105,7 @@ fn of_expr(expr: &Expr, varies: &[bool], functions: &[Function], left: &mut u32)
     }
     let mut found = None;
     expr.children(&mut |child| {
-        if let (None, crate::model::Child::Expr(part)) = (&found, child) {
+        if let (None, Child::Expr(part)) = (&found, child) {
             found = of_expr(part, varies, functions, left);
         }
     });
